@@ -1,0 +1,1 @@
+"""Rules, one module per game; the plain twin beside the jitted one."""

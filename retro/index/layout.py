@@ -1,0 +1,167 @@
+"""Where every position of a layer lies: the product of two halves.
+
+A position of ply n is a profile (column heights) and a colouring with
+ceil(n/2) first-player stones. Cut the board into left and right columns.
+For one profile and one number q of first-player stones in the right half,
+the positions form a full rectangle, stored row by row, one bit a position,
+each row padded to whole 64-bit words:
+
+                    column = left colouring with ceil(n/2) - q stones
+                   +----------------------------------+--------+
+    row = right    | 0  1  2  ...                 63 | 64 ... pad|   row_words
+    colouring      |                                  |          |
+    with q stones  +----------------------------------+--------+
+
+A layer is its blocks (one per profile, by left half-profile, then by right
+half-profile), a block its rectangles by increasing q. So
+
+    rank = 64 * (offset[left, right] + words of smaller q + row * row_words) + column
+
+is computed, never stored: no hash, no search, no key. Each pair of
+half-profiles has one ply, so one table `offset[left, right]` serves all layers.
+
+Positions with a line inside a half have no rank: the game ended there. Those
+whose line crosses the halves do have one, and their stored value means nothing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from retro.games.connect_bits import Geometry, geometry
+from retro.index.halves import Half, capacity, line_free_strings, make_half
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from retro.games.connect import Board
+
+WORD_BITS = 64
+
+
+class Layout(NamedTuple):
+    """Everything needed to find a position in its layer, as kernels see it."""
+
+    geometry: Geometry
+    left: Half
+    right: Half
+    row_words: NDArray[np.int64]  # [left profile, q] words of a row
+    offset: NDArray[np.int64]  # [left profile, right profile] first word of the block
+    layer_words: NDArray[np.int64]  # [ply]
+
+    @property
+    def plies(self) -> int:
+        """The number of layers, the empty and the full board included."""
+        return len(self.layer_words)
+
+
+def first_stones(ply: int) -> int:
+    """How many of the stones after `ply` plies are the first player's."""
+    return (ply + 1) // 2
+
+
+def default_left_columns(board: Board) -> int:
+    """Where to cut: the left half should be the larger, but its rows stay in the L2 cache."""
+    return board.width // 2
+
+
+def make_layout(board: Board, left_columns: int | None = None) -> Layout:
+    """Compute the layout of every layer of a board.
+
+    >>> from retro.games.connect import Board
+    >>> layout = make_layout(Board(5, 4), left_columns=2)
+    >>> layout.plies, int(ranked_positions(layout).sum())
+    (21, 4658609)
+    """
+    left_columns = default_left_columns(board) if left_columns is None else left_columns
+    if not 0 <= left_columns < board.width:
+        raise ValueError(f"cannot cut {left_columns} left columns off a {board} board")
+    left = make_half(left_columns, board.height, board.connect)
+    right = make_half(board.width - left_columns, board.height, board.connect)
+    row_words = (left.counts() + WORD_BITS - 1) // WORD_BITS
+    words = _block_words(left.stones, row_words, right.stones, right.counts())
+    offset = np.zeros_like(words)
+    layer_words = np.zeros(board.cells + 1, np.int64)
+    plies = left.stones[:, None] + right.stones[None, :]
+    for ply in range(board.cells + 1):
+        here = plies == ply
+        ends = np.cumsum(words[here])
+        offset[here] = ends - words[here]
+        layer_words[ply] = ends[-1]
+    return Layout(geometry(board), left, right, row_words, offset, layer_words)
+
+
+def _block_words(
+    left_stones: NDArray[np.int64],
+    row_words: NDArray[np.int64],
+    right_stones: NDArray[np.int64],
+    rows: NDArray[np.int64],
+) -> NDArray[np.int64]:
+    """Words of every block, [left profile, right profile]: sum over q of rows times row words."""
+    words = np.zeros((len(left_stones), len(right_stones)), np.int64)
+    for a in range(left_stones.max() + 1):
+        lefts = np.flatnonzero(left_stones == a)
+        for b in range(right_stones.max() + 1):
+            rights = np.flatnonzero(right_stones == b)
+            total = first_stones(a + b)
+            qs = [q for q in range(b + 1) if 0 <= total - q <= a]
+            widths = row_words[np.ix_(lefts, [total - q for q in qs])]
+            words[np.ix_(lefts, rights)] = widths @ rows[np.ix_(rights, qs)].T
+    return words
+
+
+class Blocks(NamedTuple):
+    """The blocks of one layer in the order in which they lie."""
+
+    left: NDArray[np.int64]  # half-profiles
+    right: NDArray[np.int64]
+    offset: NDArray[np.int64]  # first word of each; one more entry at the end
+
+
+def layer_blocks(layout: Layout, ply: int) -> Blocks:
+    """The blocks of a layer."""
+    plies = layout.left.stones[:, None] + layout.right.stones[None, :]
+    left, right = np.nonzero(plies == ply)
+    offset = np.append(layout.offset[left, right], layout.layer_words[ply])
+    return Blocks(left, right, offset)
+
+
+def ranked_positions(layout: Layout) -> NDArray[np.int64]:
+    """How many positions have a rank, per ply (padding not counted)."""
+    columns = layout.left.counts()
+    words = _block_words(layout.left.stones, columns, layout.right.stones, layout.right.counts())
+    plies = layout.left.stones[:, None] + layout.right.stones[None, :]
+    return np.array([words[plies == ply].sum() for ply in range(layout.plies)], np.int64)
+
+
+def ranked_bound(board: Board) -> list[int]:
+    """At most so many positions have a rank, per ply: exact integers for any board, at once.
+
+    Leaves out only colourings with a vertical line, so it needs no list.
+
+    >>> from retro.games.connect import Board
+    >>> sum(ranked_bound(Board(5, 4)))
+    4658609
+    """
+    column = line_free_strings(board.height, board.connect)
+    ways = {(0, 0): 1}
+    for _ in range(board.width):
+        grown: dict[tuple[int, int], int] = {}
+        for (cells, ones), number in ways.items():
+            for more_cells, by_ones in enumerate(column):
+                for more_ones, factor in enumerate(by_ones):
+                    if factor:
+                        key = (cells + more_cells, ones + more_ones)
+                        grown[key] = grown.get(key, 0) + number * factor
+        ways = grown
+    return [ways.get((ply, first_stones(ply)), 0) for ply in range(board.cells + 1)]
+
+
+def half_memory(board: Board, left_columns: int) -> int:
+    """Bytes that the lists of both halves take at most."""
+    return 8 * sum(
+        capacity(columns, board.height, board.connect)
+        for columns in (left_columns, board.width - left_columns)
+    )

@@ -1,0 +1,56 @@
+"""The index from its definition alone: the plain twin that the fast one is tested against.
+
+Slow on purpose, with nothing shared but the rules: every profile and every
+colouring is found by trying all of them, and a rank is found by counting the
+positions that come before. Good for boards of a dozen cells.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import combinations, product
+from typing import TYPE_CHECKING
+
+from retro.games.connect import Board, Position
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+Heights = tuple[int, ...]
+
+
+@cache
+def colourings(heights: Heights, height: int, connect: int, ones: int) -> list[int]:
+    """Line-free colourings of some columns with so many first-player stones, in order."""
+    if not heights:
+        return [0] if ones == 0 else []
+    board = Board(len(heights), height, connect)
+    bits = [board.bit(column, row) for column, top in enumerate(heights) for row in range(top)]
+    chosen = (sum(some) for some in combinations(bits, ones))
+    return sorted(c for c in chosen if not board.has_line(c) and not board.has_line(sum(bits) - c))
+
+
+def layer(board: Board, left_columns: int, ply: int) -> Iterator[Position | None]:
+    """Every place of a layer in order: its position, or None for padding.
+
+    >>> [p and p.first for p in layer(Board(2, 1), 1, 1)][:65:64]
+    [None, 1]
+    """
+    height, connect = board.height, board.connect
+    profiles = list(product(range(height + 1), repeat=board.width))
+    # Numbered in mixed radix with the first column least significant, left half before right.
+    profiles.sort(key=lambda h: (h[:left_columns][::-1], h[left_columns:][::-1]))
+    total = (ply + 1) // 2
+    for heights in profiles:
+        if sum(heights) != ply:
+            continue
+        left, right = heights[:left_columns], heights[left_columns:]
+        occupied = sum(board.bit(c, r) for c, top in enumerate(heights) for r in range(top))
+        for q in range(total + 1):
+            columns = colourings(left, height, connect, total - q)
+            padding = -len(columns) % 64
+            for row in colourings(right, height, connect, q):
+                for column in columns:
+                    first = column | row << (left_columns * board.stride)
+                    yield Position(board, first, occupied & ~first)
+                yield from [None] * padding

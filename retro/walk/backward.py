@@ -1,0 +1,361 @@
+"""The backward walk: exact values of a layer from those of the next, a row at a time.
+
+Each layer is two planes, `win` and `loss` for the side to move (neither is a
+draw), laid out as `index.layout` says. For a position p of ply n:
+
+    win  = can complete a line now  or  some successor is a loss
+    loss = cannot                   and every successor is a win
+
+and a full board is neither. For 64 positions at a time that reads
+
+    win  = immediate | loss(s1) | loss(s2) | ...      s1, s2 ...: the successor rows,
+    loss = ~immediate & win(s1) & win(s2) & ...       brought into this row's columns
+
+A stone on the right leaves the columns alone: the successor row as it stands.
+A stone on the left leaves the row alone: extract the bits of the successor row
+whose top stone is the mover's, deposit them where the colouring stays line-free.
+
+Immediate wins need no look at single positions either. The profile fixes the
+playable cells, so it fixes the lines that one stone can complete ("armed" if
+the rest is the mover's). Inside the left half: the complement of `stay`.
+Inside the right half: the whole row wins. Across: if the row's part of the
+line is the mover's, the plane "the left part is the mover's" is OR-ed in.
+
+A successor in which a line is complete has a meaningless value, but then
+`immediate` is set, and decides. Padding bits are 0 in both planes, always.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numba import njit
+
+from retro.games.connect_bits import U0, U1, popcount
+from retro.index.halves import cell_bit, column_radix, profile_height
+from retro.index.ranking import rectangle_offset
+from retro.walk.bits import deposit, extract
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+WIN, LOSS = 0, 1  # the planes of a layer: values[plane, word]
+ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
+LAST, SHIFT = np.uint64(63), np.uint64(6)
+
+
+class Scratch(NamedTuple):
+    """Working memory of one thread."""
+
+    line_left: NDArray[np.uint64]  # [i] what armed line i still asks of the left half
+    line_right: NDArray[np.uint64]  # ... and of the right half
+    line_plane: NDArray[np.uint64]  # [i, word] columns that have it
+    immediate: NDArray[np.uint64]  # [word] columns that win at once in every row
+    dense: NDArray[np.uint64]  # [plane, word] extracted bits without gaps
+    moves: NDArray[np.int64]  # [board column, field] where the successors lie; fields below
+
+
+# Fields of Scratch.moves: first word of the successor's rectangle (-1: column full), its words
+# per row, its first word in the left planes, and the plane of the cell that takes the stone.
+SOURCE, STRIDE, MASK, CELL = 0, 1, 2, 3
+
+
+class Rectangle(NamedTuple):
+    """All positions of one profile with q first-player stones on the right."""
+
+    ply: int
+    left: int  # half-profiles
+    right: int
+    q: int
+    q_left: int
+    armed: int  # cross lines that one stone could complete
+    row_words: int
+    pad: np.uint64  # the last word of a row: which bits are positions
+
+
+@njit(cache=True, nogil=True)
+def make_scratch(layout, plan):
+    longest = layout.row_words.max() + 2
+    lines = len(plan.cross.left)
+    return Scratch(
+        np.zeros(lines, np.uint64),
+        np.zeros(lines, np.uint64),
+        np.zeros((lines, longest), np.uint64),
+        np.zeros(longest, np.uint64),
+        np.zeros((2, longest), np.uint64),
+        np.zeros((layout.geometry.width, 4), np.int64),
+    )
+
+
+@njit(cache=True, nogil=True)
+def walk_blocks(bits, layout, plan, ply, here, after, blocks):
+    """Fill the values of some blocks of a layer from the next one; `here` in place.
+
+    `blocks` is a pair of arrays, left and right half-profiles. Threads may run
+    this on the same layer at once: each block's words belong to it alone.
+    """
+    scratch = make_scratch(layout, plan)
+    left, right = layout.left, layout.right
+    total = (ply + 1) // 2
+    for i in range(len(blocks[0])):
+        pl, pr = blocks[0][i], blocks[1][i]
+        armed = _arm_lines(layout, plan.cross, scratch, pl, pr)
+        for q in range(max(0, total - left.stones[pl]), min(total, right.stones[pr]) + 1):
+            row_words = layout.row_words[pl, total - q]
+            if row_words > 0 and right.start[pr, q] < right.start[pr, q + 1]:
+                columns = left.start[pl, total - q + 1] - left.start[pl, total - q]
+                pad = ALL >> np.uint64(-columns & 63)
+                rect = Rectangle(ply, pl, pr, q, total - q, armed, row_words, pad)
+                if _find_successors(layout, plan.planes, scratch.moves, rect) > 0:
+                    _find_immediate(layout, plan.planes, scratch, rect)
+                    _walk_rectangle(bits, layout, plan, here, after, scratch, rect)
+                else:
+                    _draw_rectangle(layout, here, rect)
+
+
+@njit(cache=True, nogil=True)
+def _arm_lines(layout, cross, scratch, pl, pr):
+    """List the cross lines with one empty cell, a playable one, and what they ask of each half.
+
+    Modifies scratch.line_left and line_right in place; returns how many there are.
+    """
+    full_left, full_right = layout.left.occupied[pl], layout.right.occupied[pr]
+    open_left = _playable(layout.left.geometry, pl)
+    open_right = _playable(layout.right.geometry, pr)
+    armed = 0
+    for i in range(len(cross.left)):
+        empty_left, empty_right = cross.left[i] & ~full_left, cross.right[i] & ~full_right
+        if popcount(empty_left) + popcount(empty_right) == 1:
+            if (empty_left & ~open_left) == U0 and (empty_right & ~open_right) == U0:
+                scratch.line_left[armed] = cross.left[i] & full_left
+                scratch.line_right[armed] = cross.right[i] & full_right
+                armed += 1
+    return armed
+
+
+@njit(cache=True, nogil=True)
+def _playable(geometry, profile):
+    """The cells of a half that take the next stone of their column."""
+    cells = U0
+    for column in range(geometry.width):
+        height = profile_height(geometry, profile, column)
+        if height < geometry.height:
+            cells |= cell_bit(geometry, column, height)
+    return cells
+
+
+@njit(cache=True, nogil=True)
+def _find_successors(layout, planes, moves, rect):
+    """Fill `moves` in place: where the successors of a rectangle lie. Return how many there are."""
+    left, right = layout.left.geometry, layout.right.geometry
+    first = 1 - (rect.ply & 1)
+    found = 0
+    for column in range(left.width):
+        moves[column, SOURCE] = -1
+        height = profile_height(left, rect.left, column)
+        if height < left.height:
+            after = rect.left + column_radix(left, column)
+            moves[column, SOURCE] = rectangle_offset(layout, after, rect.right, rect.q)
+            moves[column, STRIDE] = layout.row_words[after, rect.q_left + first]
+            moves[column, MASK] = planes.first_word[after, rect.q_left + first]
+            moves[column, CELL] = column * left.height + height
+            found += 1
+    for column in range(right.width):
+        moves[left.width + column, SOURCE] = -1
+        if profile_height(right, rect.right, column) < right.height:
+            after = rect.right + column_radix(right, column)
+            source = rectangle_offset(layout, rect.left, after, rect.q + first)
+            moves[left.width + column, SOURCE] = source
+            found += 1
+    return found
+
+
+@njit(cache=True, nogil=True)
+def _find_immediate(layout, planes, scratch, rect):
+    """Fill scratch.immediate and line_plane in place: which columns win at once, and when."""
+    geo = layout.left.geometry
+    mover = rect.ply & 1
+    base, words = planes.first_word[rect.left, rect.q_left], rect.row_words
+    scratch.immediate[:words] = U0
+    for column in range(geo.width):
+        if planes.holes[mover, column, rect.left, rect.q_left]:
+            stay = planes.stay[mover, column, base : base + words]
+            for word in range(words):
+                scratch.immediate[word] |= ~stay[word]
+    for line in range(rect.armed):
+        plane = scratch.line_plane[line]
+        left_part_plane(geo, planes, scratch.line_left[line], mover, base, plane[:words])
+        if scratch.line_right[line] == U0:
+            for word in range(words):
+                scratch.immediate[word] |= plane[word]
+    scratch.immediate[words - 1] &= rect.pad
+
+
+@njit(cache=True, nogil=True)
+def left_part_plane(geometry, planes, cells, owner, base, plane):
+    """Which columns have stones of `owner` on all these cells; fills `plane` in place.
+
+    Padding bits come out set where the owner is the second player or `cells` is empty.
+    """
+    flip = U0 if owner == 0 else ALL
+    plane[:] = ALL
+    for column in range(geometry.width):
+        for row in range(geometry.height):
+            if cells & cell_bit(geometry, column, row):
+                colour = planes.colour[column * geometry.height + row, base : base + len(plane)]
+                for word in range(len(plane)):
+                    plane[word] &= colour[word] ^ flip
+
+
+@njit(cache=True, nogil=True)
+def _draw_rectangle(layout, here, rect):
+    """A full board is a draw; in place."""
+    rows = layout.right.start[rect.right, rect.q + 1] - layout.right.start[rect.right, rect.q]
+    begin = rectangle_offset(layout, rect.left, rect.right, rect.q)
+    here[:, begin : begin + rows * rect.row_words] = U0
+
+
+# From here on the loops run once per row. They take plain arrays and scalars, no slices and no
+# tuples of arrays: each of those costs an atomic reference count. Places are unsigned, which
+# spares numba's test for negative indices.
+
+
+class Move(NamedTuple):
+    """A stone in a left column: where its successor row lies and how to extract from it."""
+
+    source: np.uint64  # first word of the successor row
+    words: np.uint64
+    mask: np.uint64  # first word of the mask ...
+    cell: np.uint64  # ... in this colour plane ...
+    flip: np.uint64  # ... turned over if the mover is the second player
+
+
+@njit(cache=True, nogil=True)
+def _walk_rectangle(bits, layout, plan, here, after, scratch, rect):
+    """Fill the rows of one rectangle; `here` in place."""
+    colour, stay, up = plan.planes.colour, plan.planes.stay, plan.up
+    moves, dense, colourings = scratch.moves, scratch.dense, layout.right.colourings
+    immediate, plane = scratch.immediate, scratch.line_plane
+    line_left, line_right = scratch.line_left, scratch.line_right
+    width, left_width = layout.geometry.width, layout.left.geometry.width
+    mover = rect.ply & 1
+    mine = U0 if mover == 0 else layout.right.occupied[rect.right]
+    flip = U0 if mover == 0 else ALL
+    holes = plan.planes.holes[mover, :, rect.left, rect.q_left]
+    base = np.uint64(plan.planes.first_word[rect.left, rect.q_left])
+    words = np.uint64(rect.row_words)
+    begin = np.uint64(rectangle_offset(layout, rect.left, rect.right, rect.q))
+    low = layout.right.start[rect.right, rect.q]
+    for i in range(low, layout.right.start[rect.right, rect.q + 1]):
+        is_won = False
+        for column in range(left_width, width):
+            if moves[column, SOURCE] >= 0 and up[mover, column - left_width, i] < 0:
+                is_won = True
+        for line in range(rect.armed):
+            needed = line_right[line]
+            if line_left[line] == U0 and ((colourings[i] ^ mine) & needed) == needed:
+                is_won = True
+        if is_won:
+            _win_row(here, begin, words, rect.pad)
+        else:
+            _copy_row(here, begin, words, immediate)
+            for line in range(rect.armed):
+                needed = line_right[line]
+                if needed != U0 and ((colourings[i] ^ mine) & needed) == needed:
+                    _or_row(here, begin, words, plane, line)
+            _start_loss(here, begin, words, rect.pad)
+            for column in range(left_width, width):
+                if moves[column, SOURCE] >= 0:
+                    row = np.uint64(up[mover, column - left_width, i])
+                    source = np.uint64(moves[column, SOURCE]) + row * words
+                    _join_row(here, begin, words, after, source)
+            for column in range(left_width):
+                if moves[column, SOURCE] >= 0:
+                    stride = np.uint64(moves[column, STRIDE])
+                    source = np.uint64(moves[column, SOURCE]) + np.uint64(i - low) * stride
+                    mask, cell = np.uint64(moves[column, MASK]), np.uint64(moves[column, CELL])
+                    move = Move(source, stride, mask, cell, flip)
+                    _compress(bits, after, colour, move, dense)
+                    if holes[column]:
+                        _join_spread(bits, here, begin, words, dense, stay[mover, column], base)
+                    else:
+                        _join_row(here, begin, words, dense, U0)
+        begin += words
+
+
+@njit(cache=True, nogil=True)
+def _win_row(here, begin, words, pad):
+    """The mover wins in every column of the row; in place."""
+    for word in range(words):
+        here[WIN, begin + word] = ALL
+        here[LOSS, begin + word] = U0
+    here[WIN, begin + words - U1] = pad
+
+
+@njit(cache=True, nogil=True)
+def _copy_row(here, begin, words, plane):
+    for word in range(words):
+        here[WIN, begin + word] = plane[word]
+
+
+@njit(cache=True, nogil=True)
+def _or_row(here, begin, words, planes, line):
+    for word in range(words):
+        here[WIN, begin + word] |= planes[line, word]
+
+
+@njit(cache=True, nogil=True)
+def _start_loss(here, begin, words, pad):
+    """Without immediate win a position counts as lost until a successor says otherwise."""
+    here[WIN, begin + words - U1] &= pad
+    for word in range(words):
+        here[LOSS, begin + word] = ~here[WIN, begin + word]
+    here[LOSS, begin + words - U1] &= pad
+
+
+@njit(cache=True, nogil=True)
+def _join_row(here, begin, words, after, source):
+    """Join successors that lie in the same columns; `here` in place."""
+    for word in range(words):
+        here[WIN, begin + word] |= after[LOSS, source + word]
+        here[LOSS, begin + word] &= after[WIN, source + word]
+
+
+@njit(cache=True, nogil=True)
+def _join_spread(bits, here, begin, words, dense, stay, base):
+    """Join successors that lie without gaps in `dense`, one per bit of `stay`; `here` in place."""
+    taken = U0
+    for word in range(words):
+        at, shift = taken >> SHIFT, taken & LAST
+        back = LAST - shift
+        won = (dense[WIN, at] >> shift) | ((dense[WIN, at + U1] << U1) << back)
+        lost = (dense[LOSS, at] >> shift) | ((dense[LOSS, at + U1] << U1) << back)
+        mask = stay[base + word]
+        here[WIN, begin + word] |= deposit(bits, lost, mask)
+        here[LOSS, begin + word] &= deposit(bits, won, mask)
+        taken += np.uint64(popcount(mask))
+
+
+@njit(cache=True, nogil=True)
+def _compress(bits, after, colour, move, dense):
+    """Extract both planes of a row under the move's mask, without gaps; fills `dense` in place."""
+    have_win, have_loss = U0, U0
+    fill, at = U0, U0
+    for word in range(move.words):
+        mask = colour[move.cell, move.mask + word] ^ move.flip
+        won = extract(bits, after[WIN, move.source + word], mask)
+        lost = extract(bits, after[LOSS, move.source + word], mask)
+        have_win |= won << fill
+        have_loss |= lost << fill
+        dense[WIN, at] = have_win
+        dense[LOSS, at] = have_loss
+        back = LAST - fill
+        fill += np.uint64(popcount(mask))
+        if fill > LAST:
+            have_win = (won >> U1) >> back
+            have_loss = (lost >> U1) >> back
+            at += U1
+            fill &= LAST
+    dense[WIN, at] = have_win
+    dense[LOSS, at] = have_loss
