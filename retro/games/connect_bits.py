@@ -42,7 +42,7 @@ def geometry(board: Board) -> Geometry:
     return Geometry(board.width, board.height, board.connect, np.array(shifts, np.uint64))
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def popcount(word):
     """Number of set bits; compiles to one instruction where the CPU has it."""
     word = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
@@ -53,7 +53,7 @@ def popcount(word):
     return np.int64((word * np.uint64(0x0101010101010101)) >> np.uint64(56))
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def has_line(geometry, stones):
     """Whether the stones of one player contain a line."""
     for shift in geometry.shifts:

@@ -43,14 +43,14 @@ class Half(NamedTuple):
     """The colourings of half a board, as kernels see them."""
 
     geometry: Geometry
+    radix: NDArray[np.int64]  # [column] what one more stone there adds to a profile's number
+    heights: NDArray[np.int64]  # [profile, column]
     stones: NDArray[np.int64]  # [profile] stones in it
     occupied: NDArray[np.uint64]  # [profile] cells in it
+    tops: NDArray[np.uint64]  # [profile] the top stone of each column that has one
+    playable: NDArray[np.uint64]  # [profile] the cell that takes the next stone of each column
     start: NDArray[np.int64]  # [profile, q] into colourings; q runs one past the last
     colourings: NDArray[np.uint64]
-
-    @property
-    def profiles(self) -> int:
-        return len(self.stones)
 
     def counts(self) -> NDArray[np.int64]:
         """Number of colourings, [profile, q]."""
@@ -90,49 +90,49 @@ def capacity(columns: int, height: int, connect: int) -> int:
 
 def make_half(columns: int, height: int, connect: int) -> Half:
     """List every line-free colouring of `columns` columns. Memory: 8 bytes per colouring."""
-    geo = geometry(Board(columns, height, connect)) if columns else _no_columns(height, connect)
-    profiles = (height + 1) ** columns
-    half = Half(
-        geo,
-        np.zeros(profiles, np.int64),
-        np.zeros(profiles, np.uint64),
-        np.zeros((profiles, columns * height + 2), np.int64),
-        np.empty(capacity(columns, height, connect), np.uint64),
-    )
+    if columns:
+        geo = geometry(Board(columns, height, connect))
+    else:
+        geo = Geometry(0, height, connect, np.zeros(0, np.uint64))
+    radix = (height + 1) ** np.arange(columns, dtype=np.int64)
+    numbers = np.arange((height + 1) ** columns, dtype=np.int64)
+    heights = numbers[:, None] // radix % (height + 1)
+    cells = _cell_sets(heights, height)
+    start = np.zeros((len(numbers), columns * height + 2), np.int64)
+    colourings = np.empty(capacity(columns, height, connect), np.uint64)
+    half = Half(geo, radix, heights, heights.sum(axis=1), *cells, start, colourings)
     used = _list_colourings(half)
-    return half._replace(colourings=half.colourings[:used].copy())
+    return half._replace(colourings=colourings[:used].copy())
 
 
-def _no_columns(height: int, connect: int) -> Geometry:
-    return Geometry(0, height, connect, np.zeros(0, np.uint64))
+def _cell_sets(heights: NDArray[np.int64], height: int) -> tuple[NDArray[np.uint64], ...]:
+    """For every profile the cells that are occupied, on top, and next to be played."""
+    up = heights.astype(np.uint64)
+    shift = np.arange(heights.shape[1], dtype=np.uint64) * np.uint64(height + 1)
+    above = (U1 << up) << shift
+    occupied = above - (U1 << shift)
+    tops = np.where(heights > 0, above >> U1, U0)
+    playable = np.where(heights < height, above, U0)
+    return tuple(sets.sum(axis=1, dtype=np.uint64) for sets in (occupied, tops, playable))
 
 
 def make_ended(half: Half) -> Half:
     """List the just ended colourings of a half, grouped as the live ones are."""
     start = np.zeros_like(half.start)
-    return half._replace(start=start, colourings=_list_ended(half, start))
+    total = _list_ended(half, start, np.empty(0, np.uint64))
+    colourings = np.empty(total, np.uint64)
+    _list_ended(half, start, colourings)
+    groups = np.repeat(np.arange(start.size - len(start)), np.diff(start, axis=1).ravel())
+    return half._replace(start=start, colourings=colourings[np.lexsort((colourings, groups))])
 
 
-@njit(cache=True, nogil=True)
-def profile_height(geometry, profile, column):
-    """Height of one column of a half-profile."""
-    for _ in range(column):
-        profile //= geometry.height + 1
-    return profile % (geometry.height + 1)
+@njit(nogil=True)
+def column_cells(height, column):
+    """The cells of one column."""
+    return ((U1 << np.uint64(height)) - U1) << np.uint64(column * (height + 1))
 
 
-@njit(cache=True, nogil=True)
-def column_radix(geometry, column):
-    """What one more stone in a column adds to the number of a half-profile."""
-    return (geometry.height + 1) ** column
-
-
-@njit(cache=True, nogil=True)
-def cell_bit(geometry, column, row):
-    return U1 << np.uint64(column * (geometry.height + 1) + row)
-
-
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def find_sorted(values, low, high, wanted):
     """Place of `wanted` in the sorted values[low:high], or -1."""
     end = high
@@ -147,24 +147,23 @@ def find_sorted(values, low, high, wanted):
 
 @njit(cache=True, nogil=True)
 def _list_colourings(half):
-    """Fill stones, occupied, start and colourings in place; return how many there are."""
+    """Fill start and colourings in place; return how many there are."""
     geo, start, colourings = half.geometry, half.start, half.colourings
+    last_q = start.shape[1] - 1
     colourings[0] = U0
-    start[0, 1:] = 1
+    for q in range(1, last_q + 1):
+        start[0, q] = 1
     used = 1
     for profile in range(1, len(half.stones)):
-        last = geo.width - 1
-        while profile_height(geo, profile, last) == 0:
-            last -= 1
-        below = profile - column_radix(geo, last)
-        bit = cell_bit(geo, last, profile_height(geo, profile, last) - 1)
-        occupied = half.occupied[below] | bit
-        half.stones[profile] = half.stones[below] + 1
-        half.occupied[profile] = occupied
-        for q in range(start.shape[1] - 1):
+        column = geo.width - 1
+        while half.heights[profile, column] == 0:
+            column -= 1
+        below = profile - half.radix[column]
+        bit = half.tops[profile] & column_cells(geo.height, column)
+        for q in range(last_q):
             start[profile, q] = used
             for i in range(start[below, q], start[below, q + 1]):
-                if not has_line(geo, occupied & ~colourings[i]):
+                if not has_line(geo, half.occupied[profile] & ~colourings[i]):
                     colourings[used] = colourings[i]
                     used += 1
             if q > 0:
@@ -172,69 +171,53 @@ def _list_colourings(half):
                     if not has_line(geo, colourings[i] | bit):
                         colourings[used] = colourings[i] | bit
                         used += 1
-        start[profile, start.shape[1] - 1] = used
+        start[profile, last_q] = used
     return used
 
 
-@njit(cache=True, nogil=True)
-def top_bits(half, profile, tops):
-    """Write the top stone's bit of each column (0 where it is empty); in place."""
-    geo = half.geometry
-    for column in range(geo.width):
-        height = profile_height(geo, profile, column)
-        tops[column] = cell_bit(geo, column, height - 1) if height > 0 else U0
-
-
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def ends_with(geometry, mine, top):
-    """Whether `top` is one of these stones of one player and taking it away breaks every line."""
-    return (mine & top) != U0 and not has_line(geometry, mine & ~top)
+    """Whether these stones of one player have a line, and none without the stone `top`."""
+    return (mine & top) != U0 and has_line(geometry, mine) and not has_line(geometry, mine & ~top)
+
+
+@njit(nogil=True)
+def _first_end(half, profile, mine):
+    """The first column whose top stone completed the line of these stones; there is one."""
+    column = 0
+    while not ends_with(
+        half.geometry, mine, half.tops[profile] & column_cells(half.geometry.height, column)
+    ):
+        column += 1
+    return column
 
 
 @njit(cache=True, nogil=True)
-def _list_ended(half, ended_start):
-    """Fill `ended_start` in place and return the just ended colourings."""
-    tops = np.zeros(half.geometry.width + 1, np.uint64)
-    ended = np.empty(1024, np.uint64)
-    used = 0
-    last = half.start.shape[1] - 1
-    widest = np.max(half.start[:, last] - half.start[:, 0])
-    room = half.geometry.width * widest  # each column comes from one smaller profile
-    for profile in range(len(half.stones)):
-        top_bits(half, profile, tops)
-        for q in range(last):
-            begin = used
-            ended_start[profile, q] = begin
-            while used + room > len(ended):
-                ended = np.concatenate((ended, np.empty_like(ended)))
-            used = _append_ended(half, profile, q, tops, ended, used)
-            ended[begin:used].sort()
-        ended_start[profile, last] = used
-    return ended[:used].copy()
+def _list_ended(half, ended_start, ended):
+    """Fill `ended_start`, and `ended` if it has room, in place; return how many there are.
 
-
-@njit(cache=True, nogil=True)
-def _append_ended(half, profile, q, tops, ended, used):
-    """Append the just ended colourings of (profile, q) in no order; return the new `used`.
-
-    Each is appended at the *first* column whose top stone ended it, so none comes twice.
+    Within (profile, q) they come in no order. Each is listed at the *first*
+    column whose top stone ended it, so none comes twice.
     """
-    geo = half.geometry
-    for column in range(geo.width):
-        if tops[column] == U0:
-            continue
-        below = profile - column_radix(geo, column)
-        for colour in range(min(q, 1) + 1):
-            bit = tops[column] if colour == 1 else U0
-            flip = U0 if colour == 1 else half.occupied[profile]
-            low, high = half.start[below, q - colour], half.start[below, q - colour + 1]
-            for before in half.colourings[low:high]:
-                mine = (before | bit) ^ flip
-                if has_line(geo, mine):
-                    first = 0
-                    while not ends_with(geo, mine, tops[first]):
-                        first += 1
-                    if first == column:
-                        ended[used] = before | bit
-                        used += 1
+    geo, start = half.geometry, half.start
+    used = 0
+    for profile in range(len(half.stones)):
+        for q in range(start.shape[1] - 1):
+            ended_start[profile, q] = used
+            for column in range(geo.width):
+                top = half.tops[profile] & column_cells(geo.height, column)
+                if top == U0:
+                    continue
+                below = profile - half.radix[column]
+                for colour in range(min(q, 1) + 1):
+                    bit = top if colour == 1 else U0
+                    flip = U0 if colour == 1 else half.occupied[profile]
+                    for i in range(start[below, q - colour], start[below, q - colour + 1]):
+                        after = half.colourings[i] | bit
+                        if has_line(geo, after ^ flip):
+                            if _first_end(half, profile, after ^ flip) == column:
+                                if len(ended) > 0:
+                                    ended[used] = after
+                                used += 1
+        ended_start[profile, start.shape[1] - 1] = used
     return used

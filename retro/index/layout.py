@@ -26,11 +26,11 @@ whose line crosses the halves do have one, and their stored value means nothing.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from retro.games.connect_bits import Geometry, geometry
 from retro.index.halves import Half, capacity, line_free_strings, make_half
 
 if TYPE_CHECKING:
@@ -39,16 +39,43 @@ if TYPE_CHECKING:
     from retro.games.connect import Board
 
 WORD_BITS = 64
+MAX_LISTED = 200_000_000
 
 
-class Layout(NamedTuple):
-    """Everything needed to find a position in its layer, as kernels see it."""
+class Shape(NamedTuple):
+    """The layout as kernels see it: flat, because nested tuples make numba slow to compile."""
 
-    geometry: Geometry
-    left: Half
-    right: Half
+    width: int
+    height: int
+    left_columns: int
+    left_radix: NDArray[np.int64]  # these as in Half, of either half
+    right_radix: NDArray[np.int64]
+    left_heights: NDArray[np.int64]
+    right_heights: NDArray[np.int64]
+    left_stones: NDArray[np.int64]
+    right_stones: NDArray[np.int64]
+    left_occupied: NDArray[np.uint64]
+    right_occupied: NDArray[np.uint64]
+    left_tops: NDArray[np.uint64]
+    right_tops: NDArray[np.uint64]
+    left_playable: NDArray[np.uint64]
+    right_playable: NDArray[np.uint64]
+    left_start: NDArray[np.int64]
+    right_start: NDArray[np.int64]
+    left_colourings: NDArray[np.uint64]
+    right_colourings: NDArray[np.uint64]
     row_words: NDArray[np.int64]  # [left profile, q] words of a row
     offset: NDArray[np.int64]  # [left profile, right profile] first word of the block
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Everything needed to find a position in its layer."""
+
+    board: Board
+    left: Half
+    right: Half
+    shape: Shape
     layer_words: NDArray[np.int64]  # [ply]
 
     @property
@@ -63,8 +90,19 @@ def first_stones(ply: int) -> int:
 
 
 def default_left_columns(board: Board) -> int:
-    """Where to cut: the left half should be the larger, but its rows stay in the L2 cache."""
-    return board.width // 2
+    """Where to cut: as many left columns as their lists stay small beside the table.
+
+    A larger left half has longer rows and leaves more finished positions out;
+    but listing its colourings costs about 100 times what walking a position does.
+    """
+    ranked = sum(ranked_bound(board))
+    left_columns = 0
+    while left_columns + 1 < board.width:
+        listed = capacity(left_columns + 1, board.height, board.connect)
+        if listed * 160 > ranked or listed > MAX_LISTED:
+            break
+        left_columns += 1
+    return left_columns
 
 
 def make_layout(board: Board, left_columns: int | None = None) -> Layout:
@@ -90,7 +128,15 @@ def make_layout(board: Board, left_columns: int | None = None) -> Layout:
         ends = np.cumsum(words[here])
         offset[here] = ends - words[here]
         layer_words[ply] = ends[-1]
-    return Layout(geometry(board), left, right, row_words, offset, layer_words)
+    shape = Shape(
+        board.width,
+        board.height,
+        left_columns,
+        *(array for pair in zip(left[1:], right[1:], strict=True) for array in pair),
+        row_words=row_words,
+        offset=offset,
+    )
+    return Layout(board, left, right, shape, layer_words)
 
 
 def _block_words(
@@ -123,8 +169,8 @@ class Blocks(NamedTuple):
 def layer_blocks(layout: Layout, ply: int) -> Blocks:
     """The blocks of a layer."""
     plies = layout.left.stones[:, None] + layout.right.stones[None, :]
-    left, right = np.nonzero(plies == ply)
-    offset = np.append(layout.offset[left, right], layout.layer_words[ply])
+    left, right = map(np.ascontiguousarray, np.nonzero(plies == ply))
+    offset = np.append(layout.shape.offset[left, right], layout.layer_words[ply])
     return Blocks(left, right, offset)
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numba import njit
 
-from retro.games.connect import Board, Position
+from retro.games.connect import Position
 from retro.games.connect_bits import U0, U1, popcount
 from retro.index.halves import find_sorted
 from retro.index.layout import layer_blocks
@@ -37,15 +37,16 @@ def rank_position(layout: Layout, position: Position) -> Place | None:
     """The place of a position, or None if it has none (a line inside a half).
 
     >>> from retro.index.layout import make_layout
+    >>> from retro.games.connect import Board
     >>> board = Board(5, 4)
     >>> rank_position(make_layout(board), Position(board, board.bit(0, 0)))
     Place(ply=1, rank=192)
     """
-    found = rank(layout, np.uint64(position.first), np.uint64(position.second))
+    found = rank(layout.shape, np.uint64(position.first), np.uint64(position.second))
     return None if found == NO_RANK else Place(position.ply, int(found))
 
 
-def unrank_position(layout: Layout, board: Board, place: Place) -> Position | None:
+def unrank_position(layout: Layout, place: Place) -> Position | None:
     """The position at a place, or None where the layer only has padding."""
     blocks = layer_blocks(layout, place.ply)
     if not 0 <= place.rank < 64 * blocks.offset[-1]:
@@ -53,82 +54,82 @@ def unrank_position(layout: Layout, board: Board, place: Place) -> Position | No
     number = np.searchsorted(blocks.offset, place.rank // 64, side="right") - 1
     pl, pr = int(blocks.left[number]), int(blocks.right[number])
     bit = place.rank - 64 * int(blocks.offset[number])
-    first, second, is_position = unrank_in_block(layout, pl, pr, bit)
-    return Position(board, int(first), int(second)) if is_position else None
+    first, second, is_position = unrank_in_block(layout.shape, pl, pr, bit)
+    return Position(layout.board, int(first), int(second)) if is_position else None
 
 
-@njit(cache=True, nogil=True)
-def half_profile(geometry, stones):
+@njit(nogil=True)
+def half_profile(stones, columns, height):
     """The half-profile number of the occupied cells of a half, or -1 if a stone floats."""
     profile = 0
     radix = 1
-    column_mask = (U1 << np.uint64(geometry.height)) - U1
-    for column in range(geometry.width):
-        bits = (stones >> np.uint64(column * (geometry.height + 1))) & column_mask
+    column_mask = (U1 << np.uint64(height)) - U1
+    for column in range(columns):
+        bits = (stones >> np.uint64(column * (height + 1))) & column_mask
         if bits & (bits + U1):
             return -1
         profile += popcount(bits) * radix
-        radix *= geometry.height + 1
+        radix *= height + 1
     return profile
 
 
 @njit(cache=True, nogil=True)
-def rank(layout, first, second):
+def rank(shape, first, second):
     """The rank of a position in its layer, or -1 for one that has none.
 
     None: a floating stone, impossible counts, a line inside a half, a stone on
     a guard bit or in two hands.
     """
-    left, right = layout.left, layout.right
-    cut = np.uint64(left.geometry.width * (layout.geometry.height + 1))
+    cut = np.uint64(shape.left_columns * (shape.height + 1))
     both = first | second
     low = (U1 << cut) - U1
-    pl = half_profile(left.geometry, both & low)
-    pr = half_profile(right.geometry, both >> cut)
+    pl = half_profile(both & low, shape.left_columns, shape.height)
+    pr = half_profile(both >> cut, shape.width - shape.left_columns, shape.height)
     if pl < 0 or pr < 0 or (first & second) != U0:
         return NO_RANK
-    ply = left.stones[pl] + right.stones[pr]
+    ply = shape.left_stones[pl] + shape.right_stones[pr]
     q_left = popcount(first & low)
     q = popcount(first) - q_left
     if ply != popcount(both) or q_left + q != (ply + 1) // 2:
         return NO_RANK
-    low_column, low_row = left.start[pl, q_left], right.start[pr, q]
-    column = find_sorted(left.colourings, low_column, left.start[pl, q_left + 1], first & low)
-    row = find_sorted(right.colourings, low_row, right.start[pr, q + 1], first >> cut)
+    start, end = shape.left_start[pl, q_left], shape.left_start[pl, q_left + 1]
+    column = find_sorted(shape.left_colourings, start, end, first & low) - start
+    start, end = shape.right_start[pr, q], shape.right_start[pr, q + 1]
+    row = find_sorted(shape.right_colourings, start, end, first >> cut) - start
     if row < 0 or column < 0:
         return NO_RANK
-    word = rectangle_offset(layout, pl, pr, q) + (row - low_row) * layout.row_words[pl, q_left]
-    return word * 64 + column - low_column
+    word = rectangle_offset(shape, pl, pr, q) + row * shape.row_words[pl, q_left]
+    return word * 64 + column
 
 
-@njit(cache=True, nogil=True)
-def rectangle_offset(layout, pl, pr, q):
+@njit(nogil=True)
+def rectangle_offset(shape, pl, pr, q):
     """First word, in its layer, of the rectangle with q first-player stones on the right."""
-    stones = layout.left.stones[pl]
-    total = (stones + layout.right.stones[pr] + 1) // 2
-    word = layout.offset[pl, pr]
+    stones = shape.left_stones[pl]
+    total = (stones + shape.right_stones[pr] + 1) // 2
+    word = shape.offset[pl, pr]
     for smaller in range(max(0, total - stones), q):
-        rows = layout.right.start[pr, smaller + 1] - layout.right.start[pr, smaller]
-        word += rows * layout.row_words[pl, total - smaller]
+        rows = shape.right_start[pr, smaller + 1] - shape.right_start[pr, smaller]
+        word += rows * shape.row_words[pl, total - smaller]
     return word
 
 
 @njit(cache=True, nogil=True)
-def unrank_in_block(layout, pl, pr, bit):
+def unrank_in_block(shape, pl, pr, bit):
     """The stones of both players at a bit of a block, and False where it only has padding."""
-    left, right = layout.left, layout.right
-    total = (left.stones[pl] + right.stones[pr] + 1) // 2
-    q = max(0, total - left.stones[pl])
-    base = layout.offset[pl, pr]
-    word = base + bit // 64
-    while rectangle_offset(layout, pl, pr, q + 1) <= word:
+    stones = shape.left_stones[pl]
+    total = (stones + shape.right_stones[pr] + 1) // 2
+    q = max(0, total - stones)
+    word = shape.offset[pl, pr] + bit // 64
+    while rectangle_offset(shape, pl, pr, q + 1) <= word:
         q += 1
-    row_words = layout.row_words[pl, total - q]
-    row, inside = divmod(word - rectangle_offset(layout, pl, pr, q), row_words)
-    column = inside * 64 + bit % 64
-    low = left.start[pl, total - q]
-    if column >= left.start[pl, total - q + 1] - low:
+    row_words = shape.row_words[pl, total - q]
+    row, inside = divmod(word - rectangle_offset(shape, pl, pr, q), row_words)
+    column = shape.left_start[pl, total - q] + inside * 64 + bit % 64
+    if column >= shape.left_start[pl, total - q + 1]:
         return U0, U0, False
-    cut = np.uint64(left.geometry.width * (layout.geometry.height + 1))
-    first = left.colourings[low + column] | (right.colourings[right.start[pr, q] + row] << cut)
-    return first, (left.occupied[pl] | (right.occupied[pr] << cut)) & ~first, True
+    cut = np.uint64(shape.left_columns * (shape.height + 1))
+    on_right = shape.right_colourings[shape.right_start[pr, q] + row]
+    first = shape.left_colourings[column] | (on_right << cut)
+    occupied = shape.left_occupied[pl] | (shape.right_occupied[pr] << cut)
+    return first, occupied & ~first, True

@@ -33,16 +33,17 @@ import numpy as np
 from numba import njit
 
 from retro.games.connect_bits import U0, U1, popcount
-from retro.index.halves import cell_bit, column_radix, profile_height
 from retro.index.ranking import rectangle_offset
 from retro.walk.bits import deposit, extract
+from retro.walk.plans import ALL, LAST, SHIFT, left_part_plane
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from retro.index.layout import Layout
+    from retro.walk.plans import Plan
+
 WIN, LOSS = 0, 1  # the planes of a layer: values[plane, word]
-ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
-LAST, SHIFT = np.uint64(63), np.uint64(6)
 
 
 class Scratch(NamedTuple):
@@ -74,146 +75,118 @@ class Rectangle(NamedTuple):
     pad: np.uint64  # the last word of a row: which bits are positions
 
 
-@njit(cache=True, nogil=True)
-def make_scratch(layout, plan):
-    longest = layout.row_words.max() + 2
-    lines = len(plan.cross.left)
+def make_scratch(layout: Layout, plan: Plan) -> Scratch:
+    """Working memory for one thread."""
+    longest = int(layout.shape.row_words.max()) + 2
+    lines = len(plan.cross_left)
     return Scratch(
         np.zeros(lines, np.uint64),
         np.zeros(lines, np.uint64),
         np.zeros((lines, longest), np.uint64),
         np.zeros(longest, np.uint64),
         np.zeros((2, longest), np.uint64),
-        np.zeros((layout.geometry.width, 4), np.int64),
+        np.zeros((layout.board.width, 4), np.int64),
     )
 
 
 @njit(cache=True, nogil=True)
-def walk_blocks(bits, layout, plan, ply, here, after, blocks):
+def walk_blocks(bits, shape, plan, scratch, ply, here, after, blocks):
     """Fill the values of some blocks of a layer from the next one; `here` in place.
 
     `blocks` is a pair of arrays, left and right half-profiles. Threads may run
     this on the same layer at once: each block's words belong to it alone.
     """
-    scratch = make_scratch(layout, plan)
-    left, right = layout.left, layout.right
     total = (ply + 1) // 2
     for i in range(len(blocks[0])):
         pl, pr = blocks[0][i], blocks[1][i]
-        armed = _arm_lines(layout, plan.cross, scratch, pl, pr)
-        for q in range(max(0, total - left.stones[pl]), min(total, right.stones[pr]) + 1):
-            row_words = layout.row_words[pl, total - q]
-            if row_words > 0 and right.start[pr, q] < right.start[pr, q + 1]:
-                columns = left.start[pl, total - q + 1] - left.start[pl, total - q]
+        armed = _arm_lines(shape, plan, scratch, pl, pr)
+        low, high = total - shape.left_stones[pl], shape.right_stones[pr]
+        for q in range(max(0, low), min(total, high) + 1):
+            row_words = shape.row_words[pl, total - q]
+            if row_words > 0 and shape.right_start[pr, q] < shape.right_start[pr, q + 1]:
+                columns = shape.left_start[pl, total - q + 1] - shape.left_start[pl, total - q]
                 pad = ALL >> np.uint64(-columns & 63)
                 rect = Rectangle(ply, pl, pr, q, total - q, armed, row_words, pad)
-                if _find_successors(layout, plan.planes, scratch.moves, rect) > 0:
-                    _find_immediate(layout, plan.planes, scratch, rect)
-                    _walk_rectangle(bits, layout, plan, here, after, scratch, rect)
+                if _find_successors(shape, plan, scratch.moves, rect) > 0:
+                    _find_immediate(shape, plan, scratch, rect)
+                    _walk_rectangle(bits, shape, plan, here, after, scratch, rect)
                 else:
-                    _draw_rectangle(layout, here, rect)
+                    begin = rectangle_offset(shape, pl, pr, q)
+                    rows = shape.right_start[pr, q + 1] - shape.right_start[pr, q]
+                    _draw_rows(here, begin, rows * row_words)
 
 
-@njit(cache=True, nogil=True)
-def _arm_lines(layout, cross, scratch, pl, pr):
+@njit(nogil=True)
+def _arm_lines(shape, plan, scratch, pl, pr):
     """List the cross lines with one empty cell, a playable one, and what they ask of each half.
 
     Modifies scratch.line_left and line_right in place; returns how many there are.
     """
-    full_left, full_right = layout.left.occupied[pl], layout.right.occupied[pr]
-    open_left = _playable(layout.left.geometry, pl)
-    open_right = _playable(layout.right.geometry, pr)
+    full_left, full_right = shape.left_occupied[pl], shape.right_occupied[pr]
+    far_left = ~(full_left | shape.left_playable[pl])
+    far_right = ~(full_right | shape.right_playable[pr])
     armed = 0
-    for i in range(len(cross.left)):
-        empty_left, empty_right = cross.left[i] & ~full_left, cross.right[i] & ~full_right
-        if popcount(empty_left) + popcount(empty_right) == 1:
-            if (empty_left & ~open_left) == U0 and (empty_right & ~open_right) == U0:
-                scratch.line_left[armed] = cross.left[i] & full_left
-                scratch.line_right[armed] = cross.right[i] & full_right
+    for i in range(len(plan.cross_left)):
+        on_left, on_right = plan.cross_left[i], plan.cross_right[i]
+        if ((on_left & far_left) | (on_right & far_right)) == U0:
+            if popcount(on_left & ~full_left) + popcount(on_right & ~full_right) == 1:
+                scratch.line_left[armed] = on_left & full_left
+                scratch.line_right[armed] = on_right & full_right
                 armed += 1
     return armed
 
 
-@njit(cache=True, nogil=True)
-def _playable(geometry, profile):
-    """The cells of a half that take the next stone of their column."""
-    cells = U0
-    for column in range(geometry.width):
-        height = profile_height(geometry, profile, column)
-        if height < geometry.height:
-            cells |= cell_bit(geometry, column, height)
-    return cells
-
-
-@njit(cache=True, nogil=True)
-def _find_successors(layout, planes, moves, rect):
+@njit(nogil=True)
+def _find_successors(shape, plan, moves, rect):
     """Fill `moves` in place: where the successors of a rectangle lie. Return how many there are."""
-    left, right = layout.left.geometry, layout.right.geometry
     first = 1 - (rect.ply & 1)
     found = 0
-    for column in range(left.width):
+    for column in range(shape.width):
         moves[column, SOURCE] = -1
-        height = profile_height(left, rect.left, column)
-        if height < left.height:
-            after = rect.left + column_radix(left, column)
-            moves[column, SOURCE] = rectangle_offset(layout, after, rect.right, rect.q)
-            moves[column, STRIDE] = layout.row_words[after, rect.q_left + first]
-            moves[column, MASK] = planes.first_word[after, rect.q_left + first]
-            moves[column, CELL] = column * left.height + height
-            found += 1
-    for column in range(right.width):
-        moves[left.width + column, SOURCE] = -1
-        if profile_height(right, rect.right, column) < right.height:
-            after = rect.right + column_radix(right, column)
-            source = rectangle_offset(layout, rect.left, after, rect.q + first)
-            moves[left.width + column, SOURCE] = source
+        if column < shape.left_columns:
+            height = shape.left_heights[rect.left, column]
+            if height < shape.height:
+                after = rect.left + shape.left_radix[column]
+                moves[column, SOURCE] = rectangle_offset(shape, after, rect.right, rect.q)
+                moves[column, STRIDE] = shape.row_words[after, rect.q_left + first]
+                moves[column, MASK] = plan.first_word[after, rect.q_left + first]
+                moves[column, CELL] = column * shape.height + height
+                found += 1
+        elif shape.right_heights[rect.right, column - shape.left_columns] < shape.height:
+            after = rect.right + shape.right_radix[column - shape.left_columns]
+            moves[column, SOURCE] = rectangle_offset(shape, rect.left, after, rect.q + first)
             found += 1
     return found
 
 
-@njit(cache=True, nogil=True)
-def _find_immediate(layout, planes, scratch, rect):
+@njit(nogil=True)
+def _find_immediate(shape, plan, scratch, rect):
     """Fill scratch.immediate and line_plane in place: which columns win at once, and when."""
-    geo = layout.left.geometry
     mover = rect.ply & 1
-    base, words = planes.first_word[rect.left, rect.q_left], rect.row_words
-    scratch.immediate[:words] = U0
-    for column in range(geo.width):
-        if planes.holes[mover, column, rect.left, rect.q_left]:
-            stay = planes.stay[mover, column, base : base + words]
+    immediate, planes = scratch.immediate, scratch.line_plane
+    base, words = plan.first_word[rect.left, rect.q_left], rect.row_words
+    for word in range(words):
+        immediate[word] = U0
+    for column in range(shape.left_columns):
+        lane = mover * shape.left_columns + column
+        if plan.holes[lane, rect.left, rect.q_left]:
             for word in range(words):
-                scratch.immediate[word] |= ~stay[word]
+                immediate[word] |= ~plan.stay[lane, base + word]
     for line in range(rect.armed):
-        plane = scratch.line_plane[line]
-        left_part_plane(geo, planes, scratch.line_left[line], mover, base, plane[:words])
+        cells = scratch.line_left[line]
+        left_part_plane(shape, plan.colour, cells, mover, base, planes[line, :words])
         if scratch.line_right[line] == U0:
             for word in range(words):
-                scratch.immediate[word] |= plane[word]
-    scratch.immediate[words - 1] &= rect.pad
+                immediate[word] |= planes[line, word]
+    immediate[words - 1] &= rect.pad
 
 
-@njit(cache=True, nogil=True)
-def left_part_plane(geometry, planes, cells, owner, base, plane):
-    """Which columns have stones of `owner` on all these cells; fills `plane` in place.
-
-    Padding bits come out set where the owner is the second player or `cells` is empty.
-    """
-    flip = U0 if owner == 0 else ALL
-    plane[:] = ALL
-    for column in range(geometry.width):
-        for row in range(geometry.height):
-            if cells & cell_bit(geometry, column, row):
-                colour = planes.colour[column * geometry.height + row, base : base + len(plane)]
-                for word in range(len(plane)):
-                    plane[word] &= colour[word] ^ flip
-
-
-@njit(cache=True, nogil=True)
-def _draw_rectangle(layout, here, rect):
+@njit(nogil=True)
+def _draw_rows(here, begin, words):
     """A full board is a draw; in place."""
-    rows = layout.right.start[rect.right, rect.q + 1] - layout.right.start[rect.right, rect.q]
-    begin = rectangle_offset(layout, rect.left, rect.right, rect.q)
-    here[:, begin : begin + rows * rect.row_words] = U0
+    for word in range(begin, begin + words):
+        here[WIN, word] = U0
+        here[LOSS, word] = U0
 
 
 # From here on the loops run once per row. They take plain arrays and scalars, no slices and no
@@ -231,23 +204,24 @@ class Move(NamedTuple):
     flip: np.uint64  # ... turned over if the mover is the second player
 
 
-@njit(cache=True, nogil=True)
-def _walk_rectangle(bits, layout, plan, here, after, scratch, rect):
+@njit(nogil=True)
+def _walk_rectangle(bits, shape, plan, here, after, scratch, rect):
     """Fill the rows of one rectangle; `here` in place."""
-    colour, stay, up = plan.planes.colour, plan.planes.stay, plan.up
-    moves, dense, colourings = scratch.moves, scratch.dense, layout.right.colourings
+    colour, stay, up = plan.colour, plan.stay, plan.up
+    moves, dense, colourings = scratch.moves, scratch.dense, shape.right_colourings
     immediate, plane = scratch.immediate, scratch.line_plane
     line_left, line_right = scratch.line_left, scratch.line_right
-    width, left_width = layout.geometry.width, layout.left.geometry.width
+    width, left_width = shape.width, shape.left_columns
     mover = rect.ply & 1
-    mine = U0 if mover == 0 else layout.right.occupied[rect.right]
+    mine = U0 if mover == 0 else shape.right_occupied[rect.right]
     flip = U0 if mover == 0 else ALL
-    holes = plan.planes.holes[mover, :, rect.left, rect.q_left]
-    base = np.uint64(plan.planes.first_word[rect.left, rect.q_left])
+    lane = mover * left_width
+    holes = plan.holes[lane : lane + left_width, rect.left, rect.q_left]
+    base = np.uint64(plan.first_word[rect.left, rect.q_left])
     words = np.uint64(rect.row_words)
-    begin = np.uint64(rectangle_offset(layout, rect.left, rect.right, rect.q))
-    low = layout.right.start[rect.right, rect.q]
-    for i in range(low, layout.right.start[rect.right, rect.q + 1]):
+    begin = np.uint64(rectangle_offset(shape, rect.left, rect.right, rect.q))
+    low = shape.right_start[rect.right, rect.q]
+    for i in range(low, shape.right_start[rect.right, rect.q + 1]):
         is_won = False
         for column in range(left_width, width):
             if moves[column, SOURCE] >= 0 and up[mover, column - left_width, i] < 0:
@@ -278,13 +252,13 @@ def _walk_rectangle(bits, layout, plan, here, after, scratch, rect):
                     move = Move(source, stride, mask, cell, flip)
                     _compress(bits, after, colour, move, dense)
                     if holes[column]:
-                        _join_spread(bits, here, begin, words, dense, stay[mover, column], base)
+                        _join_spread(bits, here, begin, words, dense, stay, lane + column, base)
                     else:
                         _join_row(here, begin, words, dense, U0)
         begin += words
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _win_row(here, begin, words, pad):
     """The mover wins in every column of the row; in place."""
     for word in range(words):
@@ -293,19 +267,19 @@ def _win_row(here, begin, words, pad):
     here[WIN, begin + words - U1] = pad
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _copy_row(here, begin, words, plane):
     for word in range(words):
         here[WIN, begin + word] = plane[word]
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _or_row(here, begin, words, planes, line):
     for word in range(words):
         here[WIN, begin + word] |= planes[line, word]
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _start_loss(here, begin, words, pad):
     """Without immediate win a position counts as lost until a successor says otherwise."""
     here[WIN, begin + words - U1] &= pad
@@ -314,7 +288,7 @@ def _start_loss(here, begin, words, pad):
     here[LOSS, begin + words - U1] &= pad
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _join_row(here, begin, words, after, source):
     """Join successors that lie in the same columns; `here` in place."""
     for word in range(words):
@@ -322,8 +296,8 @@ def _join_row(here, begin, words, after, source):
         here[LOSS, begin + word] &= after[WIN, source + word]
 
 
-@njit(cache=True, nogil=True)
-def _join_spread(bits, here, begin, words, dense, stay, base):
+@njit(nogil=True)
+def _join_spread(bits, here, begin, words, dense, stay, lane, base):
     """Join successors that lie without gaps in `dense`, one per bit of `stay`; `here` in place."""
     taken = U0
     for word in range(words):
@@ -331,13 +305,13 @@ def _join_spread(bits, here, begin, words, dense, stay, base):
         back = LAST - shift
         won = (dense[WIN, at] >> shift) | ((dense[WIN, at + U1] << U1) << back)
         lost = (dense[LOSS, at] >> shift) | ((dense[LOSS, at + U1] << U1) << back)
-        mask = stay[base + word]
+        mask = stay[lane, base + word]
         here[WIN, begin + word] |= deposit(bits, lost, mask)
         here[LOSS, begin + word] &= deposit(bits, won, mask)
         taken += np.uint64(popcount(mask))
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _compress(bits, after, colour, move, dense):
     """Extract both planes of a row under the move's mask, without gaps; fills `dense` in place."""
     have_win, have_loss = U0, U0

@@ -8,8 +8,9 @@ Left half, for each (half-profile, q) a stretch of words, one bit per colouring
 (`first_word[p, q]` is where it starts, the same in every plane):
 
     colour[cell]          whether the colouring has a first-player stone there
-    stay[mover, column]   whether it stays line-free when `mover` drops a stone
-                          into `column`: only then has the successor a rank
+    stay[lane]            whether it stays line-free when a stone is dropped:
+                          only then has the successor a rank. A lane is one
+                          mover and one column: mover * left columns + column
 
 Dropping a stone inserts one fixed bit into every colouring, which keeps their
 order. So the colourings that stay, in order, become exactly the successor's
@@ -33,13 +34,7 @@ import numpy as np
 from numba import njit
 
 from retro.games.connect_bits import U0, U1, has_line
-from retro.index.halves import (
-    Half,
-    cell_bit,
-    column_radix,
-    find_sorted,
-    profile_height,
-)
+from retro.index.halves import column_cells, find_sorted
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -48,119 +43,118 @@ if TYPE_CHECKING:
     from retro.index.layout import Layout
 
 
-class LeftPlanes(NamedTuple):
-    """Planes over the left half's colourings, as kernels see them."""
-
-    first_word: NDArray[np.int64]  # [profile, q]
-    colour: NDArray[np.uint64]  # [cell, word], cell = column * height + row
-    stay: NDArray[np.uint64]  # [mover, column, word]
-    holes: NDArray[np.bool_]  # [mover, column, profile, q] some colouring does not stay
-
-
-class CrossLines(NamedTuple):
-    """The lines with cells in both halves, each half in its own small board."""
-
-    left: NDArray[np.uint64]
-    right: NDArray[np.uint64]
+ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
+LAST, SHIFT = np.uint64(63), np.uint64(6)
 
 
 class Plan(NamedTuple):
-    """All that the backward walk needs beside the layout."""
+    """What a walk needs beside the layout, as kernels see it."""
 
-    planes: LeftPlanes
+    first_word: NDArray[np.int64]  # [left profile, q] into colour and stay
+    colour: NDArray[np.uint64]  # [cell, word], cell = column * height + row
+    stay: NDArray[np.uint64]  # [lane, word]
+    holes: NDArray[np.bool_]  # [lane, left profile, q] some colouring does not stay
     up: NDArray[np.int32]  # [mover, column, right colouring]
-    cross: CrossLines
+    cross_left: NDArray[np.uint64]  # [line] the cells of a line across the cut ...
+    cross_right: NDArray[np.uint64]  # ... in either half
 
 
-def make_plan(board: Board, layout: Layout) -> Plan:
+def make_plan(layout: Layout) -> Plan:
     """Prepare the walks of a board."""
-    return Plan(
-        _left_planes(layout.left, layout.row_words),
-        _right_moves(layout.right),
-        cross_lines(board, layout.left.geometry.width),
+    row_words, height = layout.shape.row_words, layout.board.height
+    columns = layout.shape.left_columns
+    ends = np.cumsum(row_words).reshape(row_words.shape)
+    up_shape = (2, layout.board.width - columns, len(layout.right.colourings))
+    plan = Plan(
+        ends - row_words,
+        np.zeros((columns * height, ends[-1, -1]), np.uint64),
+        np.zeros((2 * columns, ends[-1, -1]), np.uint64),
+        np.zeros((2 * columns, *row_words.shape), np.bool_),
+        np.full(up_shape, -1, np.int32),
+        *cross_lines(layout.board, columns),
     )
+    _fill_left_planes(layout.left, plan)
+    _fill_right_moves(layout.right, plan.up)
+    return plan
 
 
-def cross_lines(board: Board, left_columns: int) -> CrossLines:
-    """The lines of a board that cross the cut after `left_columns` columns.
+def cross_lines(board: Board, left_columns: int) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+    """The left and right parts of the lines that cross the cut after `left_columns` columns.
 
     >>> from retro.games.connect import Board
-    >>> len(cross_lines(Board(5, 4), 3).left)
+    >>> len(cross_lines(Board(5, 4), 3)[0])
     12
     """
     cut = left_columns * board.stride
     parts = [(line & ((1 << cut) - 1), line >> cut) for line in board.lines]
     crossing = [(left, right) for left, right in parts if left and right]
-    return CrossLines(
+    return (
         np.array([left for left, _ in crossing], np.uint64),
         np.array([right for _, right in crossing], np.uint64),
     )
 
 
-def _left_planes(half: Half, row_words: NDArray[np.int64]) -> LeftPlanes:
-    ends = np.cumsum(row_words).reshape(row_words.shape)
-    geo = half.geometry
-    planes = LeftPlanes(
-        ends - row_words,
-        np.zeros((geo.width * geo.height, ends[-1, -1]), np.uint64),
-        np.zeros((2, geo.width, ends[-1, -1]), np.uint64),
-        np.zeros((2, geo.width, *row_words.shape), np.bool_),
-    )
-    _fill_left_planes(half, planes)
-    return planes
-
-
-def _right_moves(half: Half) -> NDArray[np.int32]:
-    up = np.full((2, half.geometry.width, len(half.colourings)), -1, np.int32)
-    _fill_right_moves(half, up)
-    return up
-
-
 @njit(cache=True, nogil=True)
 def _fill_left_planes(half, planes):
     """Fill colour, stay and holes in place."""
-    geo = half.geometry
+    geo, colourings = half.geometry, half.colourings
     for profile in range(len(half.stones)):
-        occupied = half.occupied[profile]
         for q in range(half.start.shape[1] - 1):
+            low = half.start[profile, q]
             base = planes.first_word[profile, q]
-            low, high = half.start[profile, q], half.start[profile, q + 1]
-            for column in range(geo.width):
-                height = profile_height(geo, profile, column)
-                for row in range(height):
-                    bit = cell_bit(geo, column, row)
-                    plane = planes.colour[column * geo.height + row]
-                    for i in range(high - low):
-                        if half.colourings[low + i] & bit:
-                            plane[base + (i >> 6)] |= U1 << np.uint64(i & 63)
-                if height < geo.height:
-                    bit = cell_bit(geo, column, height)
-                    for mover in range(2):
-                        flip = U0 if mover == 0 else occupied
-                        plane = planes.stay[mover, column]
-                        for i in range(high - low):
-                            mine = (half.colourings[low + i] ^ flip) | bit
-                            if has_line(geo, mine):
-                                planes.holes[mover, column, profile, q] = True
+            for i in range(half.start[profile, q + 1] - low):
+                word, place = base + (i >> 6), np.uint64(i & 63)
+                colouring = colourings[low + i]
+                for column in range(geo.width):
+                    height = half.heights[profile, column]
+                    bits = colouring >> np.uint64(column * (geo.height + 1))
+                    for row in range(height):
+                        colour = (bits >> np.uint64(row)) & U1
+                        planes.colour[column * geo.height + row, word] |= colour << place
+                    if height < geo.height:
+                        bit = half.playable[profile] & column_cells(geo.height, column)
+                        for mover in range(2):
+                            lane = mover * geo.width + column
+                            flip = U0 if mover == 0 else half.occupied[profile]
+                            if has_line(geo, (colouring ^ flip) | bit):
+                                planes.holes[lane, profile, q] = True
                             else:
-                                plane[base + (i >> 6)] |= U1 << np.uint64(i & 63)
+                                planes.stay[lane, word] |= U1 << place
 
 
 @njit(cache=True, nogil=True)
 def _fill_right_moves(half, up):
-    """Fill `up` in place; the order of colourings is kept, so one search per list suffices."""
+    """Fill `up` in place."""
     geo = half.geometry
     for profile in range(len(half.stones)):
         for column in range(geo.width):
-            height = profile_height(geo, profile, column)
-            if height == geo.height:
+            cell = half.playable[profile] & column_cells(geo.height, column)
+            if cell == U0:
                 continue
-            after = profile + column_radix(geo, column)
+            after = profile + half.radix[column]
             for mover in range(2):
-                bit = cell_bit(geo, column, height) if mover == 0 else U0
+                bit = cell if mover == 0 else U0
                 for q in range(half.start.shape[1] - 2 + mover):
                     low = half.start[after, q + 1 - mover]
                     high = half.start[after, q + 2 - mover]
                     for i in range(half.start[profile, q], half.start[profile, q + 1]):
                         row = find_sorted(half.colourings, low, high, half.colourings[i] | bit)
                         up[mover, column, i] = row - low if row >= 0 else -1
+
+
+@njit(nogil=True)
+def left_part_plane(shape, colour, cells, owner, base, plane):
+    """Which columns have stones of `owner` on all these cells; fills `plane` in place.
+
+    `base` is the first word of the columns in the colour planes. Padding bits
+    come out set where the owner is the second player or `cells` is empty.
+    """
+    flip = U0 if owner == 0 else ALL
+    for word in range(len(plane)):
+        plane[word] = ALL
+    for column in range(shape.left_columns):
+        for row in range(shape.height):
+            if (cells >> np.uint64(column * (shape.height + 1) + row)) & U1:
+                cell = column * shape.height + row
+                for word in range(len(plane)):
+                    plane[word] &= colour[cell, base + word] ^ flip

@@ -1,0 +1,405 @@
+"""The forward walk: which positions can arise in play, and how many of each value.
+
+One plane per layer, `alive`: reachable from the empty board and not finished.
+The moves of the backward walk run the other way: where that one extracts from
+a successor row, this one deposits into it. Each row of a layer collects from
+its predecessors, so threads write only their own rows:
+
+    last stone on the right   the predecessor's row as it stands, where the
+                              top stone has the colour of the last mover
+    last stone on the left    extract what stayed line-free, deposit where the
+                              top stone has the last mover's colour
+
+Finished games are counted, not kept. A line across the cut is found among the
+live positions, by the same planes that find immediate wins. A line inside a
+half is not among them, so each half lists its *just ended* colourings too
+(`halves.make_ended`); a row of those is collected in scratch memory, counted
+and forgotten. Each finished position is one bit of one such row, however many
+last moves lead to it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numba import njit
+
+from retro.games.connect_bits import U0, U1, popcount
+from retro.index.halves import (
+    Half,
+    column_cells,
+    ends_with,
+    find_sorted,
+    make_ended,
+)
+from retro.index.ranking import rectangle_offset
+from retro.walk.bits import deposit, extract
+from retro.walk.plans import ALL, LAST, SHIFT, left_part_plane
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from retro.index.layout import Layout
+    from retro.walk.plans import Plan
+
+# What forward_blocks counts.
+ALIVE, TERMINAL, WON, LOST = 0, 1, 2, 3
+
+
+class ForwardPlan(NamedTuple):
+    """What the forward walk needs beside the layout and the backward walk's plan."""
+
+    down: NDArray[np.int32]  # [column, right colouring] row without the top stone
+    ended_start: NDArray[np.int64]  # [right profile, q] as Half.start, of ended colourings
+    ended_down: NDArray[np.int32]  # [mover, column, ended right colouring] or -1
+    ended_word: NDArray[np.int64]  # [left profile, q] into ended_by, of ended colourings
+    ended_words: NDArray[np.int64]  # [left profile, q] words of a row of them
+    ended_by: NDArray[np.uint64]  # [lane, word] ended by the mover's top stone in that column
+
+
+def make_forward_plan(layout: Layout) -> ForwardPlan:
+    """Prepare the forward walk of a board."""
+    right, ended = layout.right, make_ended(layout.right)
+    width = right.geometry.width
+    down = np.full((width, len(right.colourings)), -1, np.int32)
+    ended_down = np.full((2, width, len(ended.colourings)), -1, np.int32)
+    _fill_down(right, down)
+    _fill_ended_down(right, ended, ended_down)
+    return ForwardPlan(down, ended.start, ended_down, *_ended_planes(layout.left))
+
+
+def _ended_planes(left: Half) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint64]]:
+    ended = make_ended(left)
+    words = (ended.counts() + 63) // 64
+    ends = np.cumsum(words).reshape(words.shape)
+    ended_by = np.zeros((2 * left.geometry.width, ends[-1, -1]), np.uint64)
+    _fill_ended_by(ended, ends - words, ended_by)
+    return ends - words, words, ended_by
+
+
+@njit(cache=True, nogil=True)
+def _fill_down(half, down):
+    """Fill `down` in place."""
+    start = half.start
+    for profile in range(len(half.stones)):
+        for column in range(half.geometry.width):
+            top = half.tops[profile] & column_cells(half.geometry.height, column)
+            if top != U0:
+                before = profile - half.radix[column]
+                for q in range(start.shape[1] - 1):
+                    for i in range(start[profile, q], start[profile, q + 1]):
+                        wanted = half.colourings[i] & ~top
+                        q_before = q if wanted == half.colourings[i] else q - 1
+                        low, high = start[before, q_before], start[before, q_before + 1]
+                        down[column, i] = find_sorted(half.colourings, low, high, wanted) - low
+
+
+@njit(cache=True, nogil=True)
+def _fill_ended_down(half, ended, ended_down):
+    """Fill `ended_down` in place."""
+    for profile in range(len(half.stones)):
+        for q in range(half.start.shape[1] - 1):
+            for i in range(ended.start[profile, q], ended.start[profile, q + 1]):
+                for mover in range(2):
+                    mine = ended.colourings[i] ^ (U0 if mover == 0 else half.occupied[profile])
+                    for column in range(half.geometry.width):
+                        top = half.tops[profile] & column_cells(half.geometry.height, column)
+                        if ends_with(half.geometry, mine, top):
+                            before = profile - half.radix[column]
+                            low = half.start[before, q - 1 + mover]
+                            high = half.start[before, q + mover]
+                            wanted = ended.colourings[i] & ~top
+                            row = find_sorted(half.colourings, low, high, wanted)
+                            ended_down[mover, column, i] = row - low if row >= 0 else -1
+
+
+@njit(cache=True, nogil=True)
+def _fill_ended_by(ended, first_word, ended_by):
+    """Fill `ended_by` in place."""
+    geo = ended.geometry
+    for profile in range(len(ended.stones)):
+        for q in range(ended.start.shape[1] - 1):
+            low = ended.start[profile, q]
+            for i in range(ended.start[profile, q + 1] - low):
+                word = first_word[profile, q] + (i >> 6)
+                for mover in range(2):
+                    flip = U0 if mover == 0 else ended.occupied[profile]
+                    mine = ended.colourings[low + i] ^ flip
+                    for column in range(geo.width):
+                        top = ended.tops[profile] & column_cells(geo.height, column)
+                        if ends_with(geo, mine, top):
+                            lane = mover * geo.width + column
+                            ended_by[lane, word] |= U1 << np.uint64(i & 63)
+
+
+class Scratch(NamedTuple):
+    """Working memory of one thread."""
+
+    line_right: NDArray[np.uint64]  # [i] right part of a cross line that may just be complete
+    line_plane: NDArray[np.uint64]  # [i, word] columns that have its left part
+    dense: NDArray[np.uint64]  # [word] extracted bits without gaps
+    ended: NDArray[np.uint64]  # [word] one row of just ended positions
+    moves: NDArray[np.int64]  # [board column, field] where predecessors lie; fields below
+    counts: NDArray[np.int64]  # ALIVE, TERMINAL, WON, LOST
+
+
+# Fields of Scratch.moves: first word of the predecessor's rectangle (-1: there is none), its
+# words per row, its first word in the left planes, the plane of the stone's cell, and whether
+# some of its colourings end the game.
+SOURCE, STRIDE, MASK, CELL, HOLES = 0, 1, 2, 3, 4
+
+
+class Rectangle(NamedTuple):
+    """All positions of one profile with q first-player stones on the right."""
+
+    mover: int  # who made the last move
+    left: int  # half-profiles
+    right: int
+    q: int
+    q_left: int
+    row_words: int
+    pad: np.uint64  # the last word of a row: which bits are positions
+
+
+def make_scratch(layout: Layout, plan: Plan, forward: ForwardPlan) -> Scratch:
+    """Working memory for one thread."""
+    longest = int(max(layout.shape.row_words.max(), forward.ended_words.max())) + 2
+    lines = len(plan.cross_left)
+    return Scratch(
+        np.zeros(lines, np.uint64),
+        np.zeros((lines, longest), np.uint64),
+        np.zeros(longest, np.uint64),
+        np.zeros(longest, np.uint64),
+        np.zeros((layout.board.width, 5), np.int64),
+        np.zeros(4, np.int64),
+    )
+
+
+@njit(cache=True, nogil=True)
+def forward_blocks(bits, shape, plans, scratch, ply, layers, values, blocks):
+    """Mark the live reachable positions of some blocks from the previous layer's.
+
+    `plans` is (plan, forward plan). `layers` is (before, here), the alive
+    planes of the previous and of this layer; `here` is filled in place.
+    `values` are this layer's planes, [2, words], or [2, 0] to count positions
+    only. Adds the numbers ALIVE, TERMINAL, WON and LOST (the last two of those
+    alive) to scratch.counts. Threads may run this on the same layer at once:
+    each block's words belong to it alone.
+    """
+    plan, forward = plans
+    before, here = layers
+    total = (ply + 1) // 2
+    for i in range(len(blocks[0])):
+        pl, pr = blocks[0][i], blocks[1][i]
+        low, high = total - shape.left_stones[pl], shape.right_stones[pr]
+        for q in range(max(0, low), min(total, high) + 1):
+            columns = shape.left_start[pl, total - q + 1] - shape.left_start[pl, total - q]
+            pad = ALL >> np.uint64(-columns & 63)
+            words = shape.row_words[pl, total - q]
+            rect = Rectangle((ply - 1) & 1, pl, pr, q, total - q, words, pad)
+            _find_predecessors(shape, plan, scratch.moves, rect)
+            if words > 0:
+                lines = _find_lines(shape, plan, scratch, rect)
+                _mark_rectangle(bits, shape, plan, forward.down, layers, scratch, rect)
+                _count_rectangle(shape, scratch, here, values, rect, lines)
+                _count_ended_rows(shape, forward, before, scratch, rect)
+            _count_ended_columns(bits, shape, plan.stay, forward, before, scratch, rect)
+
+
+@njit(nogil=True)
+def _find_predecessors(shape, plan, moves, rect):
+    """Fill `moves` in place: where the predecessors of a rectangle lie."""
+    left_columns = shape.left_columns
+    first = 1 - rect.mover
+    q_left, q = rect.q_left - first, rect.q - first
+    for column in range(shape.width):
+        moves[column, SOURCE] = -1
+        if column < left_columns:
+            height = shape.left_heights[rect.left, column]
+            before = rect.left - shape.left_radix[column]
+            if height > 0 and q_left >= 0 and shape.row_words[before, q_left] > 0:
+                moves[column, SOURCE] = rectangle_offset(shape, before, rect.right, rect.q)
+                moves[column, STRIDE] = shape.row_words[before, q_left]
+                moves[column, MASK] = plan.first_word[before, q_left]
+                moves[column, CELL] = column * shape.height + height - 1
+                lane = rect.mover * left_columns + column
+                moves[column, HOLES] = plan.holes[lane, before, q_left]
+        elif shape.right_heights[rect.right, column - left_columns] > 0 and q >= 0:
+            before = rect.right - shape.right_radix[column - left_columns]
+            moves[column, SOURCE] = rectangle_offset(shape, rect.left, before, q)
+
+
+@njit(nogil=True)
+def _find_lines(shape, plan, scratch, rect):
+    """List the full cross lines through a top stone, and the columns that have their left part.
+
+    Modifies scratch.line_right and line_plane in place; returns how many there are.
+    """
+    empty_left = ~shape.left_occupied[rect.left]
+    empty_right = ~shape.right_occupied[rect.right]
+    tops_left, tops_right = shape.left_tops[rect.left], shape.right_tops[rect.right]
+    base = plan.first_word[rect.left, rect.q_left]
+    lines = 0
+    for i in range(len(plan.cross_left)):
+        on_left, on_right = plan.cross_left[i], plan.cross_right[i]
+        is_full = ((on_left & empty_left) | (on_right & empty_right)) == U0
+        if is_full and ((on_left & tops_left) | (on_right & tops_right)) != U0:
+            plane = scratch.line_plane[lines, : rect.row_words]
+            left_part_plane(shape, plan.colour, on_left, rect.mover, base, plane)
+            scratch.line_right[lines] = on_right
+            lines += 1
+    return lines
+
+
+# From here on the loops run once per row; see the note in `backward`.
+
+
+@njit(nogil=True)
+def _mark_rectangle(bits, shape, plan, down, layers, scratch, rect):
+    """Collect the rows of one rectangle from their predecessors; `here` in place."""
+    before, here = layers
+    colourings, colour, stay = shape.right_colourings, plan.colour, plan.stay
+    moves, dense = scratch.moves, scratch.dense
+    left_columns, width, height = shape.left_columns, shape.width, shape.height
+    tops = shape.right_tops[rect.right]
+    mine = U0 if rect.mover == 0 else shape.right_occupied[rect.right]
+    flip = U0 if rect.mover == 0 else ALL
+    base = np.uint64(plan.first_word[rect.left, rect.q_left])
+    words = np.uint64(rect.row_words)
+    begin = np.uint64(rectangle_offset(shape, rect.left, rect.right, rect.q))
+    low = shape.right_start[rect.right, rect.q]
+    for i in range(low, shape.right_start[rect.right, rect.q + 1]):
+        for word in range(words):
+            here[begin + word] = U0
+        mine_on_top = (colourings[i] ^ mine) & tops
+        for column in range(left_columns, width):
+            is_mine = (mine_on_top & column_cells(height, column - left_columns)) != U0
+            if is_mine and moves[column, SOURCE] >= 0:
+                row = np.uint64(down[column - left_columns, i])
+                source = np.uint64(moves[column, SOURCE]) + row * words
+                for word in range(words):
+                    here[begin + word] |= before[source + word]
+        for column in range(left_columns):
+            if moves[column, SOURCE] >= 0:
+                stride, mask = np.uint64(moves[column, STRIDE]), np.uint64(moves[column, MASK])
+                source = np.uint64(moves[column, SOURCE]) + np.uint64(i - low) * stride
+                lane = rect.mover * left_columns + column
+                _compress(bits, before, (source, stride), stay, (lane, mask, U0), dense)
+                under = (moves[column, CELL], base, flip)
+                _spread(bits, dense, colour, under, here, (begin, words))
+        here[begin + words - U1] &= rect.pad
+        begin += words
+
+
+@njit(nogil=True)
+def _compress(bits, plane, row, masks, under, dense):
+    """Extract a row of `plane` under a mask, without gaps; fills `dense` in place.
+
+    `row` is (first word, words); `under` is the mask: (which of `masks`, first word, flip).
+    """
+    begin, words = row
+    which, at_mask, flip = under
+    have, fill, at = U0, U0, U0
+    for word in range(words):
+        mask = masks[which, at_mask + word] ^ flip
+        taken = extract(bits, plane[begin + word], mask)
+        have |= taken << fill
+        dense[at] = have
+        back = LAST - fill
+        fill += np.uint64(popcount(mask))
+        if fill > LAST:
+            have = (taken >> U1) >> back
+            at += U1
+            fill &= LAST
+    dense[at] = have
+
+
+@njit(nogil=True)
+def _spread(bits, dense, masks, under, plane, row):
+    """Deposit gapless bits under a mask, OR-ing into a row of `plane` in place.
+
+    `row` and `under` as in `_compress`. Bits beyond the row's own last one may be set, too.
+    """
+    begin, words = row
+    which, at_mask, flip = under
+    taken = U0
+    for word in range(words):
+        at, shift = taken >> SHIFT, taken & LAST
+        some = (dense[at] >> shift) | ((dense[at + U1] << U1) << (LAST - shift))
+        mask = masks[which, at_mask + word] ^ flip
+        plane[begin + word] |= deposit(bits, some, mask)
+        taken += np.uint64(popcount(mask))
+
+
+@njit(nogil=True)
+def _count_rectangle(shape, scratch, here, values, rect, lines):
+    """Count the rows of a rectangle and take the finished positions out; in place."""
+    colourings, line_right, plane = shape.right_colourings, scratch.line_right, scratch.line_plane
+    mine = U0 if rect.mover == 0 else shape.right_occupied[rect.right]
+    words = np.uint64(rect.row_words)
+    begin = np.uint64(rectangle_offset(shape, rect.left, rect.right, rect.q))
+    low, high = shape.right_start[rect.right, rect.q], shape.right_start[rect.right, rect.q + 1]
+    alive, terminal, won, lost = 0, 0, 0, 0
+    for i in range(low, high):
+        for line in range(lines):
+            if ((colourings[i] ^ mine) & line_right[line]) == line_right[line]:
+                for word in range(words):
+                    terminal += popcount(here[begin + word] & plane[line, word])
+                    here[begin + word] &= ~plane[line, word]
+        for word in range(words):
+            alive += popcount(here[begin + word])
+        if values.shape[1] > 0:
+            for word in range(words):
+                won += popcount(here[begin + word] & values[0, begin + word])
+                lost += popcount(here[begin + word] & values[1, begin + word])
+        begin += words
+    scratch.counts[ALIVE] += alive
+    scratch.counts[TERMINAL] += terminal
+    scratch.counts[WON] += won
+    scratch.counts[LOST] += lost
+
+
+@njit(nogil=True)
+def _count_ended_rows(shape, forward, before, scratch, rect):
+    """Count the finished positions with their line inside the right half."""
+    down, moves, row = forward.ended_down, scratch.moves, scratch.ended
+    left_columns = shape.left_columns
+    words = np.uint64(rect.row_words)
+    low, high = forward.ended_start[rect.right, rect.q], forward.ended_start[rect.right, rect.q + 1]
+    ended = 0
+    for i in range(low, high):
+        for word in range(words):
+            row[word] = U0
+        for column in range(left_columns, shape.width):
+            place = down[rect.mover, column - left_columns, i]
+            if place >= 0:
+                source = np.uint64(moves[column, SOURCE]) + np.uint64(place) * words
+                for word in range(words):
+                    row[word] |= before[source + word]
+        for word in range(words):
+            ended += popcount(row[word])
+    scratch.counts[TERMINAL] += ended
+
+
+@njit(nogil=True)
+def _count_ended_columns(bits, shape, stay, forward, before, scratch, rect):
+    """Count the finished positions with their line inside the left half."""
+    moves, dense, row, masks = scratch.moves, scratch.dense, scratch.ended, forward.ended_by
+    words = np.uint64(forward.ended_words[rect.left, rect.q_left])
+    at = np.uint64(forward.ended_word[rect.left, rect.q_left])
+    rows = shape.right_start[rect.right, rect.q + 1] - shape.right_start[rect.right, rect.q]
+    ended = 0
+    for i in range(rows if words > U0 else 0):
+        for word in range(words):
+            row[word] = U0
+        for column in range(shape.left_columns):
+            if moves[column, SOURCE] >= 0 and moves[column, HOLES] == 1:
+                stride, mask = np.uint64(moves[column, STRIDE]), np.uint64(moves[column, MASK])
+                source = np.uint64(moves[column, SOURCE]) + np.uint64(i) * stride
+                lane = rect.mover * shape.left_columns + column
+                _compress(bits, before, (source, stride), stay, (lane, mask, ALL), dense)
+                _spread(bits, dense, masks, (lane, at, U0), row, (U0, words))
+        for word in range(words):
+            ended += popcount(row[word])
+    scratch.counts[TERMINAL] += ended
