@@ -13,7 +13,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numba import njit
+
+from retro.jit import inner
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -42,7 +43,7 @@ def geometry(board: Board) -> Geometry:
     return Geometry(board.width, board.height, board.connect, np.array(shifts, np.uint64))
 
 
-@njit(nogil=True)
+@inner
 def popcount(word):
     """Number of set bits; compiles to one instruction where the CPU has it."""
     word = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
@@ -53,7 +54,7 @@ def popcount(word):
     return np.int64((word * np.uint64(0x0101010101010101)) >> np.uint64(56))
 
 
-@njit(nogil=True)
+@inner
 def has_line(geometry, stones):
     """Whether the stones of one player contain a line."""
     for shift in geometry.shifts:
@@ -63,12 +64,3 @@ def has_line(geometry, stones):
         if run != U0:
             return True
     return False
-
-
-@njit(cache=True, nogil=True)
-def column_heights(geometry, stones, heights):
-    """Write the number of stones in each column; `heights` is modified in place."""
-    for column in range(geometry.width):
-        shift = np.uint64(column * (geometry.height + 1))
-        bits = (stones >> shift) & ((U1 << np.uint64(geometry.height)) - U1)
-        heights[column] = popcount(bits)

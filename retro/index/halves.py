@@ -19,10 +19,6 @@ A half-profile is made from the one below it: take the top stone off the last
 occupied column, whose bit is higher than all others. The colourings without
 it followed by those with it are sorted as they stand; only those that the new
 stone turns into a line drop out.
-
-*Ended* colourings hold a line that taking one top stone away breaks: half of
-a position in which the game has just ended. Nobody asks for their value, but
-the forward walk counts them.
 """
 
 from __future__ import annotations
@@ -30,10 +26,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from retro.games.connect import Board
 from retro.games.connect_bits import U0, U1, Geometry, geometry, has_line
+from retro.jit import entry, inner
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -116,23 +112,13 @@ def _cell_sets(heights: NDArray[np.int64], height: int) -> tuple[NDArray[np.uint
     return tuple(sets.sum(axis=1, dtype=np.uint64) for sets in (occupied, tops, playable))
 
 
-def make_ended(half: Half) -> Half:
-    """List the just ended colourings of a half, grouped as the live ones are."""
-    start = np.zeros_like(half.start)
-    total = _list_ended(half, start, np.empty(0, np.uint64))
-    colourings = np.empty(total, np.uint64)
-    _list_ended(half, start, colourings)
-    groups = np.repeat(np.arange(start.size - len(start)), np.diff(start, axis=1).ravel())
-    return half._replace(start=start, colourings=colourings[np.lexsort((colourings, groups))])
-
-
-@njit(nogil=True)
+@inner
 def column_cells(height, column):
     """The cells of one column."""
     return ((U1 << np.uint64(height)) - U1) << np.uint64(column * (height + 1))
 
 
-@njit(nogil=True)
+@inner
 def find_sorted(values, low, high, wanted):
     """Place of `wanted` in the sorted values[low:high], or -1."""
     end = high
@@ -145,7 +131,7 @@ def find_sorted(values, low, high, wanted):
     return low if low < end and values[low] == wanted else -1
 
 
-@njit(cache=True, nogil=True)
+@entry
 def _list_colourings(half):
     """Fill start and colourings in place; return how many there are."""
     geo, start, colourings = half.geometry, half.start, half.colourings
@@ -172,52 +158,4 @@ def _list_colourings(half):
                         colourings[used] = colourings[i] | bit
                         used += 1
         start[profile, last_q] = used
-    return used
-
-
-@njit(nogil=True)
-def ends_with(geometry, mine, top):
-    """Whether these stones of one player have a line, and none without the stone `top`."""
-    return (mine & top) != U0 and has_line(geometry, mine) and not has_line(geometry, mine & ~top)
-
-
-@njit(nogil=True)
-def _first_end(half, profile, mine):
-    """The first column whose top stone completed the line of these stones; there is one."""
-    column = 0
-    while not ends_with(
-        half.geometry, mine, half.tops[profile] & column_cells(half.geometry.height, column)
-    ):
-        column += 1
-    return column
-
-
-@njit(cache=True, nogil=True)
-def _list_ended(half, ended_start, ended):
-    """Fill `ended_start`, and `ended` if it has room, in place; return how many there are.
-
-    Within (profile, q) they come in no order. Each is listed at the *first*
-    column whose top stone ended it, so none comes twice.
-    """
-    geo, start = half.geometry, half.start
-    used = 0
-    for profile in range(len(half.stones)):
-        for q in range(start.shape[1] - 1):
-            ended_start[profile, q] = used
-            for column in range(geo.width):
-                top = half.tops[profile] & column_cells(geo.height, column)
-                if top == U0:
-                    continue
-                below = profile - half.radix[column]
-                for colour in range(min(q, 1) + 1):
-                    bit = top if colour == 1 else U0
-                    flip = U0 if colour == 1 else half.occupied[profile]
-                    for i in range(start[below, q - colour], start[below, q - colour + 1]):
-                        after = half.colourings[i] | bit
-                        if has_line(geo, after ^ flip):
-                            if _first_end(half, profile, after ^ flip) == column:
-                                if len(ended) > 0:
-                                    ended[used] = after
-                                used += 1
-        ended_start[profile, start.shape[1] - 1] = used
     return used

@@ -15,10 +15,10 @@ each row padded to whole 64-bit words:
 A layer is its blocks (one per profile, by left half-profile, then by right
 half-profile), a block its rectangles by increasing q. So
 
-    rank = 64 * (offset[left, right] + words of smaller q + row * row_words) + column
+    rank = 64 * (offset[left, right, q] + row * row_words) + column
 
 is computed, never stored: no hash, no search, no key. Each pair of
-half-profiles has one ply, so one table `offset[left, right]` serves all layers.
+half-profiles has one ply, so one table `offset[left, right, q]` serves all layers.
 
 Positions with a line inside a half have no rank: the game ended there. Those
 whose line crosses the halves do have one, and their stored value means nothing.
@@ -65,7 +65,7 @@ class Shape(NamedTuple):
     left_colourings: NDArray[np.uint64]
     right_colourings: NDArray[np.uint64]
     row_words: NDArray[np.int64]  # [left profile, q] words of a row
-    offset: NDArray[np.int64]  # [left profile, right profile] first word of the block
+    offset: NDArray[np.int64]  # [left profile, right profile, q] first word of the rectangle
 
 
 @dataclass(frozen=True)
@@ -119,15 +119,16 @@ def make_layout(board: Board, left_columns: int | None = None) -> Layout:
     left = make_half(left_columns, board.height, board.connect)
     right = make_half(board.width - left_columns, board.height, board.connect)
     row_words = (left.counts() + WORD_BITS - 1) // WORD_BITS
-    words = _block_words(left.stones, row_words, right.stones, right.counts())
-    offset = np.zeros_like(words)
+    offset = _rectangles(left, row_words, right)
+    blocks = offset[:, :, -1].copy()
     layer_words = np.zeros(board.cells + 1, np.int64)
     plies = left.stones[:, None] + right.stones[None, :]
     for ply in range(board.cells + 1):
         here = plies == ply
-        ends = np.cumsum(words[here])
-        offset[here] = ends - words[here]
+        ends = np.cumsum(blocks[here])
+        blocks[here] = ends - blocks[here]
         layer_words[ply] = ends[-1]
+    offset += blocks[:, :, None]
     shape = Shape(
         board.width,
         board.height,
@@ -139,23 +140,23 @@ def make_layout(board: Board, left_columns: int | None = None) -> Layout:
     return Layout(board, left, right, shape, layer_words)
 
 
-def _block_words(
-    left_stones: NDArray[np.int64],
-    row_words: NDArray[np.int64],
-    right_stones: NDArray[np.int64],
-    rows: NDArray[np.int64],
-) -> NDArray[np.int64]:
-    """Words of every block, [left profile, right profile]: sum over q of rows times row words."""
-    words = np.zeros((len(left_stones), len(right_stones)), np.int64)
-    for a in range(left_stones.max() + 1):
-        lefts = np.flatnonzero(left_stones == a)
-        for b in range(right_stones.max() + 1):
-            rights = np.flatnonzero(right_stones == b)
+def _rectangles(left: Half, row_size: NDArray[np.int64], right: Half) -> NDArray[np.int64]:
+    """[left profile, right profile, q]: size of all rectangles of the block before q's.
+
+    `row_size` is the size of a row, [left profile, stones]. The last q gives the whole block.
+    """
+    rows = right.counts()
+    sizes = np.zeros((len(left.stones), len(right.stones), rows.shape[1] + 1), np.int64)
+    for a in range(left.stones.max() + 1):
+        lefts = np.flatnonzero(left.stones == a)
+        for b in range(right.stones.max() + 1):
+            rights = np.flatnonzero(right.stones == b)
             total = first_stones(a + b)
-            qs = [q for q in range(b + 1) if 0 <= total - q <= a]
-            widths = row_words[np.ix_(lefts, [total - q for q in qs])]
-            words[np.ix_(lefts, rights)] = widths @ rows[np.ix_(rights, qs)].T
-    return words
+            qs = np.array([q for q in range(b + 1) if 0 <= total - q <= a])
+            widths = row_size[np.ix_(lefts, total - qs)]
+            here = widths[:, None, :] * rows[np.ix_(rights, qs)][None, :, :]
+            sizes[np.ix_(lefts, rights, qs + 1)] = here
+    return np.cumsum(sizes, axis=2, out=sizes)
 
 
 class Blocks(NamedTuple):
@@ -170,16 +171,15 @@ def layer_blocks(layout: Layout, ply: int) -> Blocks:
     """The blocks of a layer."""
     plies = layout.left.stones[:, None] + layout.right.stones[None, :]
     left, right = map(np.ascontiguousarray, np.nonzero(plies == ply))
-    offset = np.append(layout.shape.offset[left, right], layout.layer_words[ply])
+    offset = np.append(layout.shape.offset[left, right, 0], layout.layer_words[ply])
     return Blocks(left, right, offset)
 
 
 def ranked_positions(layout: Layout) -> NDArray[np.int64]:
     """How many positions have a rank, per ply (padding not counted)."""
-    columns = layout.left.counts()
-    words = _block_words(layout.left.stones, columns, layout.right.stones, layout.right.counts())
+    blocks = _rectangles(layout.left, layout.left.counts(), layout.right)[:, :, -1]
     plies = layout.left.stones[:, None] + layout.right.stones[None, :]
-    return np.array([words[plies == ply].sum() for ply in range(layout.plies)], np.int64)
+    return np.array([blocks[plies == ply].sum() for ply in range(layout.plies)], np.int64)
 
 
 def ranked_bound(board: Board) -> list[int]:

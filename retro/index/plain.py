@@ -33,8 +33,8 @@ def colourings(heights: Heights, height: int, connect: int, ones: int) -> list[i
 def layer(board: Board, left_columns: int, ply: int) -> Iterator[Position | None]:
     """Every place of a layer in order: its position, or None for padding.
 
-    >>> [p and p.first for p in layer(Board(2, 1), 1, 1)][:65:64]
-    [None, 1]
+    >>> [place and place.first for place in layer(Board(2, 1), 1, ply=1)][:66:64]
+    [4, 1]
     """
     height, connect = board.height, board.connect
     profiles = list(product(range(height + 1), repeat=board.width))

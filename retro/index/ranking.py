@@ -13,12 +13,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from retro.games.connect import Position
 from retro.games.connect_bits import U0, U1, popcount
 from retro.index.halves import find_sorted
 from retro.index.layout import layer_blocks
+from retro.jit import entry, inner
 
 if TYPE_CHECKING:
     from retro.index.layout import Layout
@@ -40,7 +40,7 @@ def rank_position(layout: Layout, position: Position) -> Place | None:
     >>> from retro.games.connect import Board
     >>> board = Board(5, 4)
     >>> rank_position(make_layout(board), Position(board, board.bit(0, 0)))
-    Place(ply=1, rank=192)
+    Place(ply=1, rank=128)
     """
     found = rank(layout.shape, np.uint64(position.first), np.uint64(position.second))
     return None if found == NO_RANK else Place(position.ply, int(found))
@@ -58,7 +58,7 @@ def unrank_position(layout: Layout, place: Place) -> Position | None:
     return Position(layout.board, int(first), int(second)) if is_position else None
 
 
-@njit(nogil=True)
+@inner
 def half_profile(stones, columns, height):
     """The half-profile number of the occupied cells of a half, or -1 if a stone floats."""
     profile = 0
@@ -73,7 +73,7 @@ def half_profile(stones, columns, height):
     return profile
 
 
-@njit(cache=True, nogil=True)
+@entry
 def rank(shape, first, second):
     """The rank of a position in its layer, or -1 for one that has none.
 
@@ -98,33 +98,21 @@ def rank(shape, first, second):
     row = find_sorted(shape.right_colourings, start, end, first >> cut) - start
     if row < 0 or column < 0:
         return NO_RANK
-    word = rectangle_offset(shape, pl, pr, q) + row * shape.row_words[pl, q_left]
+    word = shape.offset[pl, pr, q] + row * shape.row_words[pl, q_left]
     return word * 64 + column
 
 
-@njit(nogil=True)
-def rectangle_offset(shape, pl, pr, q):
-    """First word, in its layer, of the rectangle with q first-player stones on the right."""
-    stones = shape.left_stones[pl]
-    total = (stones + shape.right_stones[pr] + 1) // 2
-    word = shape.offset[pl, pr]
-    for smaller in range(max(0, total - stones), q):
-        rows = shape.right_start[pr, smaller + 1] - shape.right_start[pr, smaller]
-        word += rows * shape.row_words[pl, total - smaller]
-    return word
-
-
-@njit(cache=True, nogil=True)
+@entry
 def unrank_in_block(shape, pl, pr, bit):
     """The stones of both players at a bit of a block, and False where it only has padding."""
     stones = shape.left_stones[pl]
     total = (stones + shape.right_stones[pr] + 1) // 2
     q = max(0, total - stones)
-    word = shape.offset[pl, pr] + bit // 64
-    while rectangle_offset(shape, pl, pr, q + 1) <= word:
+    word = shape.offset[pl, pr, 0] + bit // 64
+    while shape.offset[pl, pr, q + 1] <= word:
         q += 1
     row_words = shape.row_words[pl, total - q]
-    row, inside = divmod(word - rectangle_offset(shape, pl, pr, q), row_words)
+    row, inside = divmod(word - shape.offset[pl, pr, q], row_words)
     column = shape.left_start[pl, total - q] + inside * 64 + bit % 64
     if column >= shape.left_start[pl, total - q + 1]:
         return U0, U0, False

@@ -30,10 +30,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from retro.games.connect_bits import U0, U1, popcount
-from retro.index.ranking import rectangle_offset
+from retro.jit import entry, inner
 from retro.walk.bits import deposit, extract
 from retro.walk.plans import ALL, LAST, SHIFT, left_part_plane
 
@@ -89,7 +88,7 @@ def make_scratch(layout: Layout, plan: Plan) -> Scratch:
     )
 
 
-@njit(cache=True, nogil=True)
+@entry
 def walk_blocks(bits, shape, plan, scratch, ply, here, after, blocks):
     """Fill the values of some blocks of a layer from the next one; `here` in place.
 
@@ -111,12 +110,12 @@ def walk_blocks(bits, shape, plan, scratch, ply, here, after, blocks):
                     _find_immediate(shape, plan, scratch, rect)
                     _walk_rectangle(bits, shape, plan, here, after, scratch, rect)
                 else:
-                    begin = rectangle_offset(shape, pl, pr, q)
+                    begin = shape.offset[pl, pr, q]
                     rows = shape.right_start[pr, q + 1] - shape.right_start[pr, q]
                     _draw_rows(here, begin, rows * row_words)
 
 
-@njit(nogil=True)
+@inner
 def _arm_lines(shape, plan, scratch, pl, pr):
     """List the cross lines with one empty cell, a playable one, and what they ask of each half.
 
@@ -136,7 +135,7 @@ def _arm_lines(shape, plan, scratch, pl, pr):
     return armed
 
 
-@njit(nogil=True)
+@inner
 def _find_successors(shape, plan, moves, rect):
     """Fill `moves` in place: where the successors of a rectangle lie. Return how many there are."""
     first = 1 - (rect.ply & 1)
@@ -147,19 +146,19 @@ def _find_successors(shape, plan, moves, rect):
             height = shape.left_heights[rect.left, column]
             if height < shape.height:
                 after = rect.left + shape.left_radix[column]
-                moves[column, SOURCE] = rectangle_offset(shape, after, rect.right, rect.q)
+                moves[column, SOURCE] = shape.offset[after, rect.right, rect.q]
                 moves[column, STRIDE] = shape.row_words[after, rect.q_left + first]
                 moves[column, MASK] = plan.first_word[after, rect.q_left + first]
                 moves[column, CELL] = column * shape.height + height
                 found += 1
         elif shape.right_heights[rect.right, column - shape.left_columns] < shape.height:
             after = rect.right + shape.right_radix[column - shape.left_columns]
-            moves[column, SOURCE] = rectangle_offset(shape, rect.left, after, rect.q + first)
+            moves[column, SOURCE] = shape.offset[rect.left, after, rect.q + first]
             found += 1
     return found
 
 
-@njit(nogil=True)
+@inner
 def _find_immediate(shape, plan, scratch, rect):
     """Fill scratch.immediate and line_plane in place: which columns win at once, and when."""
     mover = rect.ply & 1
@@ -181,7 +180,7 @@ def _find_immediate(shape, plan, scratch, rect):
     immediate[words - 1] &= rect.pad
 
 
-@njit(nogil=True)
+@inner
 def _draw_rows(here, begin, words):
     """A full board is a draw; in place."""
     for word in range(begin, begin + words):
@@ -204,7 +203,7 @@ class Move(NamedTuple):
     flip: np.uint64  # ... turned over if the mover is the second player
 
 
-@njit(nogil=True)
+@inner
 def _walk_rectangle(bits, shape, plan, here, after, scratch, rect):
     """Fill the rows of one rectangle; `here` in place."""
     colour, stay, up = plan.colour, plan.stay, plan.up
@@ -219,7 +218,7 @@ def _walk_rectangle(bits, shape, plan, here, after, scratch, rect):
     holes = plan.holes[lane : lane + left_width, rect.left, rect.q_left]
     base = np.uint64(plan.first_word[rect.left, rect.q_left])
     words = np.uint64(rect.row_words)
-    begin = np.uint64(rectangle_offset(shape, rect.left, rect.right, rect.q))
+    begin = np.uint64(shape.offset[rect.left, rect.right, rect.q])
     low = shape.right_start[rect.right, rect.q]
     for i in range(low, shape.right_start[rect.right, rect.q + 1]):
         is_won = False
@@ -258,7 +257,7 @@ def _walk_rectangle(bits, shape, plan, here, after, scratch, rect):
         begin += words
 
 
-@njit(nogil=True)
+@inner
 def _win_row(here, begin, words, pad):
     """The mover wins in every column of the row; in place."""
     for word in range(words):
@@ -267,19 +266,19 @@ def _win_row(here, begin, words, pad):
     here[WIN, begin + words - U1] = pad
 
 
-@njit(nogil=True)
+@inner
 def _copy_row(here, begin, words, plane):
     for word in range(words):
         here[WIN, begin + word] = plane[word]
 
 
-@njit(nogil=True)
+@inner
 def _or_row(here, begin, words, planes, line):
     for word in range(words):
         here[WIN, begin + word] |= planes[line, word]
 
 
-@njit(nogil=True)
+@inner
 def _start_loss(here, begin, words, pad):
     """Without immediate win a position counts as lost until a successor says otherwise."""
     here[WIN, begin + words - U1] &= pad
@@ -288,7 +287,7 @@ def _start_loss(here, begin, words, pad):
     here[LOSS, begin + words - U1] &= pad
 
 
-@njit(nogil=True)
+@inner
 def _join_row(here, begin, words, after, source):
     """Join successors that lie in the same columns; `here` in place."""
     for word in range(words):
@@ -296,7 +295,7 @@ def _join_row(here, begin, words, after, source):
         here[LOSS, begin + word] &= after[WIN, source + word]
 
 
-@njit(nogil=True)
+@inner
 def _join_spread(bits, here, begin, words, dense, stay, lane, base):
     """Join successors that lie without gaps in `dense`, one per bit of `stay`; `here` in place."""
     taken = U0
@@ -311,7 +310,7 @@ def _join_spread(bits, here, begin, words, dense, stay, lane, base):
         taken += np.uint64(popcount(mask))
 
 
-@njit(nogil=True)
+@inner
 def _compress(bits, after, colour, move, dense):
     """Extract both planes of a row under the move's mask, without gaps; fills `dense` in place."""
     have_win, have_loss = U0, U0

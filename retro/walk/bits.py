@@ -23,11 +23,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from llvmlite import binding, ir
-from numba import njit, types
+from numba import types
 from numba.core.errors import TypingError
 from numba.extending import intrinsic, overload
 
 from retro.errors import BadTextError
+from retro.jit import inner
 
 ENVIRONMENT_VARIABLE = "RETRO_BITS"
 
@@ -86,53 +87,55 @@ _pext = _declare("llvm.x86.bmi.pext.64")
 _pdep = _declare("llvm.x86.bmi.pdep.64")
 
 
-@njit(cache=True, nogil=True)
+@inner
+def _round(mask, holes, step):
+    """One halving step: which bits move down by 2**step, and mask and holes after it."""
+    parity = holes  # will be: bit i is the parity of holes 0..i
+    for i in range(6):
+        parity ^= parity << np.uint64(1 << i)
+    move = parity & mask
+    return move, (mask ^ move) | (move >> np.uint64(1 << step)), holes & ~parity
+
+
+@inner
+def _moves(mask):
+    """The bits that move in each of the six rounds."""
+    holes = ~mask << np.uint64(1)
+    m0, mask, holes = _round(mask, holes, 0)
+    m1, mask, holes = _round(mask, holes, 1)
+    m2, mask, holes = _round(mask, holes, 2)
+    m3, mask, holes = _round(mask, holes, 3)
+    m4, mask, holes = _round(mask, holes, 4)
+    m5, mask, holes = _round(mask, holes, 5)
+    return m0, m1, m2, m3, m4, m5
+
+
+@inner
 def portable_extract(word, mask):
     """Gather the bits of `word` under `mask` at the low end."""
+    moves = _moves(mask)
     word &= mask
-    holes = ~mask << np.uint64(1)
     for i in range(6):
-        parity = _running_parity(holes)
-        move = parity & mask
-        shift = np.uint64(1 << i)
-        mask = (mask ^ move) | (move >> shift)
-        moved = word & move
-        word = (word ^ moved) | (moved >> shift)
-        holes &= ~parity
+        moved = word & moves[i]
+        word = (word ^ moved) | (moved >> np.uint64(1 << i))
     return word
 
 
-@njit(cache=True, nogil=True)
+@inner
 def portable_deposit(word, mask):
     """Scatter the low bits of `word` to the places of `mask`."""
-    original = mask
-    moves = np.empty(6, np.uint64)
-    holes = ~mask << np.uint64(1)
-    for i in range(6):
-        parity = _running_parity(holes)
-        move = parity & mask
-        mask = (mask ^ move) | (move >> np.uint64(1 << i))
-        moves[i] = move
-        holes &= ~parity
+    moves = _moves(mask)
     for i in range(5, -1, -1):
         shifted = word << np.uint64(1 << i)
         word = (word & ~moves[i]) | (shifted & moves[i])
-    return word & original
-
-
-@njit(cache=True, nogil=True)
-def _running_parity(word):
-    """Bit i of the result is the parity of bits 0..i."""
-    for i in range(6):
-        word ^= word << np.uint64(1 << i)
-    return word
+    return word & mask
 
 
 def extract(bits: BitInstructions, word: Any, mask: Any) -> Any:
     """Gather the bits of `word` under `mask` at the low end. Plain twin; kernels get the fast one.
 
-    >>> extract(Portable(), 0b10110101, 0b01101001)
-    7
+    >>> bin(extract(Portable(), 0b00100001, 0b01101001))
+    '0b101'
     """
     places = [i for i in range(64) if int(mask) >> i & 1]
     return np.uint64(sum((int(word) >> place & 1) << i for i, place in enumerate(places)))

@@ -13,7 +13,7 @@ its predecessors, so threads write only their own rows:
 Finished games are counted, not kept. A line across the cut is found among the
 live positions, by the same planes that find immediate wins. A line inside a
 half is not among them, so each half lists its *just ended* colourings too
-(`halves.make_ended`); a row of those is collected in scratch memory, counted
+(`walk.ended`); a row of those is collected in scratch memory, counted
 and forgotten. Each finished position is one bit of one such row, however many
 last moves lead to it.
 """
@@ -23,19 +23,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from retro.games.connect_bits import U0, U1, popcount
-from retro.index.halves import (
-    Half,
-    column_cells,
-    ends_with,
-    find_sorted,
-    make_ended,
-)
-from retro.index.ranking import rectangle_offset
+from retro.index.halves import column_cells, find_sorted
+from retro.jit import entry, inner
 from retro.walk.bits import deposit, extract
-from retro.walk.plans import ALL, LAST, SHIFT, left_part_plane
+from retro.walk.ended import ended_columns, ended_rows
+from retro.walk.plans import ALL, LAST, SHIFT, HalfPlanes, left_part_plane
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -48,37 +42,25 @@ ALIVE, TERMINAL, WON, LOST = 0, 1, 2, 3
 
 
 class ForwardPlan(NamedTuple):
-    """What the forward walk needs beside the layout and the backward walk's plan."""
+    """What the forward walk needs beside the layout and the backward walk's plan; flat."""
 
     down: NDArray[np.int32]  # [column, right colouring] row without the top stone
-    ended_start: NDArray[np.int64]  # [right profile, q] as Half.start, of ended colourings
-    ended_down: NDArray[np.int32]  # [mover, column, ended right colouring] or -1
-    ended_word: NDArray[np.int64]  # [left profile, q] into ended_by, of ended colourings
-    ended_words: NDArray[np.int64]  # [left profile, q] words of a row of them
-    ended_by: NDArray[np.uint64]  # [lane, word] ended by the mover's top stone in that column
+    row_start: NDArray[np.int64]  # EndedRows
+    row_down: NDArray[np.int32]
+    column_word: NDArray[np.int64]  # EndedColumns
+    column_words: NDArray[np.int64]
+    column_by: NDArray[np.uint64]
 
 
-def make_forward_plan(layout: Layout) -> ForwardPlan:
+def make_forward_plan(layout: Layout, plan: Plan) -> ForwardPlan:
     """Prepare the forward walk of a board."""
-    right, ended = layout.right, make_ended(layout.right)
-    width = right.geometry.width
-    down = np.full((width, len(right.colourings)), -1, np.int32)
-    ended_down = np.full((2, width, len(ended.colourings)), -1, np.int32)
+    right = layout.right
+    down = np.full((right.geometry.width, len(right.colourings)), -1, np.int32)
     _fill_down(right, down)
-    _fill_ended_down(right, ended, ended_down)
-    return ForwardPlan(down, ended.start, ended_down, *_ended_planes(layout.left))
+    return ForwardPlan(down, *ended_rows(right), *ended_columns(layout.left, HalfPlanes(*plan[:4])))
 
 
-def _ended_planes(left: Half) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint64]]:
-    ended = make_ended(left)
-    words = (ended.counts() + 63) // 64
-    ends = np.cumsum(words).reshape(words.shape)
-    ended_by = np.zeros((2 * left.geometry.width, ends[-1, -1]), np.uint64)
-    _fill_ended_by(ended, ends - words, ended_by)
-    return ends - words, words, ended_by
-
-
-@njit(cache=True, nogil=True)
+@entry
 def _fill_down(half, down):
     """Fill `down` in place."""
     start = half.start
@@ -93,44 +75,6 @@ def _fill_down(half, down):
                         q_before = q if wanted == half.colourings[i] else q - 1
                         low, high = start[before, q_before], start[before, q_before + 1]
                         down[column, i] = find_sorted(half.colourings, low, high, wanted) - low
-
-
-@njit(cache=True, nogil=True)
-def _fill_ended_down(half, ended, ended_down):
-    """Fill `ended_down` in place."""
-    for profile in range(len(half.stones)):
-        for q in range(half.start.shape[1] - 1):
-            for i in range(ended.start[profile, q], ended.start[profile, q + 1]):
-                for mover in range(2):
-                    mine = ended.colourings[i] ^ (U0 if mover == 0 else half.occupied[profile])
-                    for column in range(half.geometry.width):
-                        top = half.tops[profile] & column_cells(half.geometry.height, column)
-                        if ends_with(half.geometry, mine, top):
-                            before = profile - half.radix[column]
-                            low = half.start[before, q - 1 + mover]
-                            high = half.start[before, q + mover]
-                            wanted = ended.colourings[i] & ~top
-                            row = find_sorted(half.colourings, low, high, wanted)
-                            ended_down[mover, column, i] = row - low if row >= 0 else -1
-
-
-@njit(cache=True, nogil=True)
-def _fill_ended_by(ended, first_word, ended_by):
-    """Fill `ended_by` in place."""
-    geo = ended.geometry
-    for profile in range(len(ended.stones)):
-        for q in range(ended.start.shape[1] - 1):
-            low = ended.start[profile, q]
-            for i in range(ended.start[profile, q + 1] - low):
-                word = first_word[profile, q] + (i >> 6)
-                for mover in range(2):
-                    flip = U0 if mover == 0 else ended.occupied[profile]
-                    mine = ended.colourings[low + i] ^ flip
-                    for column in range(geo.width):
-                        top = ended.tops[profile] & column_cells(geo.height, column)
-                        if ends_with(geo, mine, top):
-                            lane = mover * geo.width + column
-                            ended_by[lane, word] |= U1 << np.uint64(i & 63)
 
 
 class Scratch(NamedTuple):
@@ -164,7 +108,7 @@ class Rectangle(NamedTuple):
 
 def make_scratch(layout: Layout, plan: Plan, forward: ForwardPlan) -> Scratch:
     """Working memory for one thread."""
-    longest = int(max(layout.shape.row_words.max(), forward.ended_words.max())) + 2
+    longest = int(max(layout.shape.row_words.max(), forward.column_words.max())) + 2
     lines = len(plan.cross_left)
     return Scratch(
         np.zeros(lines, np.uint64),
@@ -176,7 +120,7 @@ def make_scratch(layout: Layout, plan: Plan, forward: ForwardPlan) -> Scratch:
     )
 
 
-@njit(cache=True, nogil=True)
+@entry
 def forward_blocks(bits, shape, plans, scratch, ply, layers, values, blocks):
     """Mark the live reachable positions of some blocks from the previous layer's.
 
@@ -207,7 +151,7 @@ def forward_blocks(bits, shape, plans, scratch, ply, layers, values, blocks):
             _count_ended_columns(bits, shape, plan.stay, forward, before, scratch, rect)
 
 
-@njit(nogil=True)
+@inner
 def _find_predecessors(shape, plan, moves, rect):
     """Fill `moves` in place: where the predecessors of a rectangle lie."""
     left_columns = shape.left_columns
@@ -219,7 +163,7 @@ def _find_predecessors(shape, plan, moves, rect):
             height = shape.left_heights[rect.left, column]
             before = rect.left - shape.left_radix[column]
             if height > 0 and q_left >= 0 and shape.row_words[before, q_left] > 0:
-                moves[column, SOURCE] = rectangle_offset(shape, before, rect.right, rect.q)
+                moves[column, SOURCE] = shape.offset[before, rect.right, rect.q]
                 moves[column, STRIDE] = shape.row_words[before, q_left]
                 moves[column, MASK] = plan.first_word[before, q_left]
                 moves[column, CELL] = column * shape.height + height - 1
@@ -227,10 +171,10 @@ def _find_predecessors(shape, plan, moves, rect):
                 moves[column, HOLES] = plan.holes[lane, before, q_left]
         elif shape.right_heights[rect.right, column - left_columns] > 0 and q >= 0:
             before = rect.right - shape.right_radix[column - left_columns]
-            moves[column, SOURCE] = rectangle_offset(shape, rect.left, before, q)
+            moves[column, SOURCE] = shape.offset[rect.left, before, q]
 
 
-@njit(nogil=True)
+@inner
 def _find_lines(shape, plan, scratch, rect):
     """List the full cross lines through a top stone, and the columns that have their left part.
 
@@ -255,7 +199,7 @@ def _find_lines(shape, plan, scratch, rect):
 # From here on the loops run once per row; see the note in `backward`.
 
 
-@njit(nogil=True)
+@inner
 def _mark_rectangle(bits, shape, plan, down, layers, scratch, rect):
     """Collect the rows of one rectangle from their predecessors; `here` in place."""
     before, here = layers
@@ -267,7 +211,7 @@ def _mark_rectangle(bits, shape, plan, down, layers, scratch, rect):
     flip = U0 if rect.mover == 0 else ALL
     base = np.uint64(plan.first_word[rect.left, rect.q_left])
     words = np.uint64(rect.row_words)
-    begin = np.uint64(rectangle_offset(shape, rect.left, rect.right, rect.q))
+    begin = np.uint64(shape.offset[rect.left, rect.right, rect.q])
     low = shape.right_start[rect.right, rect.q]
     for i in range(low, shape.right_start[rect.right, rect.q + 1]):
         for word in range(words):
@@ -292,7 +236,7 @@ def _mark_rectangle(bits, shape, plan, down, layers, scratch, rect):
         begin += words
 
 
-@njit(nogil=True)
+@inner
 def _compress(bits, plane, row, masks, under, dense):
     """Extract a row of `plane` under a mask, without gaps; fills `dense` in place.
 
@@ -315,7 +259,7 @@ def _compress(bits, plane, row, masks, under, dense):
     dense[at] = have
 
 
-@njit(nogil=True)
+@inner
 def _spread(bits, dense, masks, under, plane, row):
     """Deposit gapless bits under a mask, OR-ing into a row of `plane` in place.
 
@@ -332,13 +276,13 @@ def _spread(bits, dense, masks, under, plane, row):
         taken += np.uint64(popcount(mask))
 
 
-@njit(nogil=True)
+@inner
 def _count_rectangle(shape, scratch, here, values, rect, lines):
     """Count the rows of a rectangle and take the finished positions out; in place."""
     colourings, line_right, plane = shape.right_colourings, scratch.line_right, scratch.line_plane
     mine = U0 if rect.mover == 0 else shape.right_occupied[rect.right]
     words = np.uint64(rect.row_words)
-    begin = np.uint64(rectangle_offset(shape, rect.left, rect.right, rect.q))
+    begin = np.uint64(shape.offset[rect.left, rect.right, rect.q])
     low, high = shape.right_start[rect.right, rect.q], shape.right_start[rect.right, rect.q + 1]
     alive, terminal, won, lost = 0, 0, 0, 0
     for i in range(low, high):
@@ -360,13 +304,13 @@ def _count_rectangle(shape, scratch, here, values, rect, lines):
     scratch.counts[LOST] += lost
 
 
-@njit(nogil=True)
+@inner
 def _count_ended_rows(shape, forward, before, scratch, rect):
     """Count the finished positions with their line inside the right half."""
-    down, moves, row = forward.ended_down, scratch.moves, scratch.ended
+    down, moves, row = forward.row_down, scratch.moves, scratch.ended
     left_columns = shape.left_columns
     words = np.uint64(rect.row_words)
-    low, high = forward.ended_start[rect.right, rect.q], forward.ended_start[rect.right, rect.q + 1]
+    low, high = forward.row_start[rect.right, rect.q], forward.row_start[rect.right, rect.q + 1]
     ended = 0
     for i in range(low, high):
         for word in range(words):
@@ -382,12 +326,12 @@ def _count_ended_rows(shape, forward, before, scratch, rect):
     scratch.counts[TERMINAL] += ended
 
 
-@njit(nogil=True)
+@inner
 def _count_ended_columns(bits, shape, stay, forward, before, scratch, rect):
     """Count the finished positions with their line inside the left half."""
-    moves, dense, row, masks = scratch.moves, scratch.dense, scratch.ended, forward.ended_by
-    words = np.uint64(forward.ended_words[rect.left, rect.q_left])
-    at = np.uint64(forward.ended_word[rect.left, rect.q_left])
+    moves, dense, row, masks = scratch.moves, scratch.dense, scratch.ended, forward.column_by
+    words = np.uint64(forward.column_words[rect.left, rect.q_left])
+    at = np.uint64(forward.column_word[rect.left, rect.q_left])
     rows = shape.right_start[rect.right, rect.q + 1] - shape.right_start[rect.right, rect.q]
     ended = 0
     for i in range(rows if words > U0 else 0):

@@ -31,10 +31,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from retro.games.connect_bits import U0, U1, has_line
-from retro.index.halves import column_cells, find_sorted
+from retro.index.halves import Half, column_cells, find_sorted
+from retro.jit import entry, inner
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -47,13 +47,22 @@ ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 LAST, SHIFT = np.uint64(63), np.uint64(6)
 
 
-class Plan(NamedTuple):
-    """What a walk needs beside the layout, as kernels see it."""
+class HalfPlanes(NamedTuple):
+    """Planes over the colourings of a half."""
 
-    first_word: NDArray[np.int64]  # [left profile, q] into colour and stay
+    first_word: NDArray[np.int64]  # [profile, q] into colour and stay
     colour: NDArray[np.uint64]  # [cell, word], cell = column * height + row
     stay: NDArray[np.uint64]  # [lane, word]
-    holes: NDArray[np.bool_]  # [lane, left profile, q] some colouring does not stay
+    holes: NDArray[np.bool_]  # [lane, profile, q] some colouring does not stay
+
+
+class Plan(NamedTuple):
+    """What a walk needs beside the layout, as kernels see it: flat, like `Shape`."""
+
+    first_word: NDArray[np.int64]  # these as in HalfPlanes, of the left half
+    colour: NDArray[np.uint64]
+    stay: NDArray[np.uint64]
+    holes: NDArray[np.bool_]
     up: NDArray[np.int32]  # [mover, column, right colouring]
     cross_left: NDArray[np.uint64]  # [line] the cells of a line across the cut ...
     cross_right: NDArray[np.uint64]  # ... in either half
@@ -61,21 +70,26 @@ class Plan(NamedTuple):
 
 def make_plan(layout: Layout) -> Plan:
     """Prepare the walks of a board."""
-    row_words, height = layout.shape.row_words, layout.board.height
-    columns = layout.shape.left_columns
-    ends = np.cumsum(row_words).reshape(row_words.shape)
-    up_shape = (2, layout.board.width - columns, len(layout.right.colourings))
-    plan = Plan(
-        ends - row_words,
-        np.zeros((columns * height, ends[-1, -1]), np.uint64),
-        np.zeros((2 * columns, ends[-1, -1]), np.uint64),
-        np.zeros((2 * columns, *row_words.shape), np.bool_),
-        np.full(up_shape, -1, np.int32),
-        *cross_lines(layout.board, columns),
+    right = layout.right
+    up = np.full((2, right.geometry.width, len(right.colourings)), -1, np.int32)
+    _fill_right_moves(right, up)
+    lines = cross_lines(layout.board, layout.left.geometry.width)
+    return Plan(*half_planes(layout.left), up, *lines)
+
+
+def half_planes(half: Half) -> HalfPlanes:
+    """Make the planes of a half: for each colouring its colours, and where it stays line-free."""
+    words = (half.counts() + 63) // 64
+    ends = np.cumsum(words).reshape(words.shape)
+    width, height = half.geometry.width, half.geometry.height
+    planes = HalfPlanes(
+        ends - words,
+        np.zeros((width * height, ends[-1, -1]), np.uint64),
+        np.zeros((2 * width, ends[-1, -1]), np.uint64),
+        np.zeros((2 * width, *words.shape), np.bool_),
     )
-    _fill_left_planes(layout.left, plan)
-    _fill_right_moves(layout.right, plan.up)
-    return plan
+    _fill_planes(half, planes)
+    return planes
 
 
 def cross_lines(board: Board, left_columns: int) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
@@ -94,8 +108,8 @@ def cross_lines(board: Board, left_columns: int) -> tuple[NDArray[np.uint64], ND
     )
 
 
-@njit(cache=True, nogil=True)
-def _fill_left_planes(half, planes):
+@entry
+def _fill_planes(half, planes):
     """Fill colour, stay and holes in place."""
     geo, colourings = half.geometry, half.colourings
     for profile in range(len(half.stones)):
@@ -122,7 +136,7 @@ def _fill_left_planes(half, planes):
                                 planes.stay[lane, word] |= U1 << place
 
 
-@njit(cache=True, nogil=True)
+@entry
 def _fill_right_moves(half, up):
     """Fill `up` in place."""
     geo = half.geometry
@@ -142,7 +156,7 @@ def _fill_right_moves(half, up):
                         up[mover, column, i] = row - low if row >= 0 else -1
 
 
-@njit(nogil=True)
+@inner
 def left_part_plane(shape, colour, cells, owner, base, plane):
     """Which columns have stones of `owner` on all these cells; fills `plane` in place.
 
