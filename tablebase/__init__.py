@@ -1,0 +1,33 @@
+"""The kept thing: table files, questions and answers.
+
+>>> from tablebase import open_tablebase  # doctest: +SKIP
+>>> with open_tablebase("5x4") as table:  # doctest: +SKIP
+...     table.probe_wdl("443")
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tablebase.build import build_tablebase
+    from tablebase.probe import MoveValue, Probe, Tablebase, open_tablebase
+
+__all__ = ["MoveValue", "Probe", "Tablebase", "build_tablebase", "open_tablebase"]
+
+_HOMES = {
+    "open_tablebase": "tablebase.probe",
+    "Tablebase": "tablebase.probe",
+    "Probe": "tablebase.probe",
+    "MoveValue": "tablebase.probe",
+    "build_tablebase": "tablebase.build",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import on first use: `import tablebase` alone loads neither numba nor h5py."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'tablebase' has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(_HOMES[name]), name)
