@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from retro.jit import inner
+from retro.jit import entry, inner
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -64,3 +64,61 @@ def has_line(geometry, stones):
         if run != U0:
             return True
     return False
+
+
+@inner
+def gravity_holds(geometry, stones):
+    """Whether every stone is on the board and none floats."""
+    found = U0
+    for column in range(geometry.width):
+        bits = column_part(geometry, stones, column)
+        if bits & (bits + U1):
+            return False
+        found |= bits << np.uint64(column * (geometry.height + 1))
+    return found == stones
+
+
+@entry
+def is_reachable(geometry, first, second):
+    """Whether some order of moves leads to this position; the jitted twin of `find_moves`.
+
+    Takes stones off the tops, last mover first. The colours are given, so a
+    state is just the column heights; each is tried once. Takes for granted that
+    the position passes `Position.check`. Memory: one byte per profile.
+    """
+    width, radix = geometry.width, geometry.height + 1
+    tried = np.zeros(radix**width, np.uint8)
+    first_stack = np.empty(radix**width + 1, np.uint64)
+    second_stack = np.empty(radix**width + 1, np.uint64)
+    first_stack[0], second_stack[0] = first, second
+    depth = 1
+    while depth > 0:
+        depth -= 1
+        first, second = first_stack[depth], second_stack[depth]
+        ply = popcount(first | second)
+        if ply == 0:
+            return True
+        last_mover = first if ply & 1 else second
+        profile = np.int64(0)
+        for column in range(width):
+            bits = column_part(geometry, first | second, column)
+            profile = profile * radix + popcount(bits)
+        for column in range(width):
+            height = popcount(column_part(geometry, first | second, column))
+            if height == 0:
+                continue
+            top = U1 << np.uint64(column * radix + height - 1)
+            before = profile - radix ** (width - 1 - column)
+            if last_mover & top and not tried[before] and not has_line(geometry, last_mover & ~top):
+                tried[before] = 1
+                first_stack[depth], second_stack[depth] = first & ~top, second & ~top
+                depth += 1
+    return False
+
+
+@inner
+def column_part(geometry, stones, column):
+    """The bits of one column, moved to the low end."""
+    return (stones >> np.uint64(column * (geometry.height + 1))) & (
+        (U1 << np.uint64(geometry.height)) - U1
+    )

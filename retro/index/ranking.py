@@ -42,8 +42,15 @@ def rank_position(layout: Layout, position: Position) -> Place | None:
     >>> rank_position(make_layout(board), Position(board, board.bit(0, 0)))
     Place(ply=1, rank=128)
     """
-    found = rank(layout.shape, np.uint64(position.first), np.uint64(position.second))
-    return None if found == NO_RANK else Place(position.ply, int(found))
+    found = rank_one(layout, position.first, position.second)
+    return None if found == NO_RANK else Place(position.ply, found)
+
+
+def rank_one(layout: Layout, first: int, second: int) -> int:
+    """The rank of a position in its layer, or -1."""
+    ranks = np.empty(1, np.int64)
+    rank_many(layout.shape, np.array([first], np.uint64), np.array([second], np.uint64), ranks)
+    return int(ranks[0])
 
 
 def unrank_position(layout: Layout, place: Place) -> Position | None:
@@ -74,32 +81,41 @@ def half_profile(stones, columns, height):
 
 
 @entry
-def rank(shape, first, second):
-    """The rank of a position in its layer, or -1 for one that has none.
+def rank_many(shape, first, second, ranks):
+    """The ranks of many positions in their layers, or -1; fills `ranks` in place.
 
-    None: a floating stone, impossible counts, a line inside a half, a stone on
-    a guard bit or in two hands.
+    Without a rank: a floating stone, impossible counts, a line inside a half,
+    a stone on a guard bit or in two hands.
+
+    One loop, with every array taken out of the tuple before it: handing the
+    tuple to a function for each position costs more than the ranking itself.
     """
-    cut = np.uint64(shape.left_columns * (shape.height + 1))
-    both = first | second
+    left_stones, right_stones = shape.left_stones, shape.right_stones
+    left_start, right_start = shape.left_start, shape.right_start
+    left_colourings, right_colourings = shape.left_colourings, shape.right_colourings
+    row_words, offset = shape.row_words, shape.offset
+    left_columns, right_columns = shape.left_columns, shape.width - shape.left_columns
+    height = shape.height
+    cut = np.uint64(left_columns * (height + 1))
     low = (U1 << cut) - U1
-    pl = half_profile(both & low, shape.left_columns, shape.height)
-    pr = half_profile(both >> cut, shape.width - shape.left_columns, shape.height)
-    if pl < 0 or pr < 0 or (first & second) != U0:
-        return NO_RANK
-    ply = shape.left_stones[pl] + shape.right_stones[pr]
-    q_left = popcount(first & low)
-    q = popcount(first) - q_left
-    if ply != popcount(both) or q_left + q != (ply + 1) // 2:
-        return NO_RANK
-    start, end = shape.left_start[pl, q_left], shape.left_start[pl, q_left + 1]
-    column = find_sorted(shape.left_colourings, start, end, first & low) - start
-    start, end = shape.right_start[pr, q], shape.right_start[pr, q + 1]
-    row = find_sorted(shape.right_colourings, start, end, first >> cut) - start
-    if row < 0 or column < 0:
-        return NO_RANK
-    word = shape.offset[pl, pr, q] + row * shape.row_words[pl, q_left]
-    return word * 64 + column
+    for i in range(len(first)):
+        ranks[i] = NO_RANK
+        both = first[i] | second[i]
+        pl = half_profile(both & low, left_columns, height)
+        pr = half_profile(both >> cut, right_columns, height)
+        if pl < 0 or pr < 0 or (first[i] & second[i]) != U0:
+            continue
+        ply = left_stones[pl] + right_stones[pr]
+        q_left = popcount(first[i] & low)
+        q = popcount(first[i] >> cut)
+        if ply != popcount(both) or q_left + q != (ply + 1) // 2:
+            continue
+        start, end = left_start[pl, q_left], left_start[pl, q_left + 1]
+        column = find_sorted(left_colourings, start, end, first[i] & low) - start
+        start, end = right_start[pr, q], right_start[pr, q + 1]
+        row = find_sorted(right_colourings, start, end, first[i] >> cut) - start
+        if row >= 0 and column >= 0:
+            ranks[i] = 64 * (offset[pl, pr, q] + row * row_words[pl, q_left]) + column
 
 
 @entry

@@ -73,17 +73,17 @@ def list_ended(half: Half, planes: HalfPlanes) -> Half:
 
 
 @inner
-def _ended_in(half, profile, column, mine):
+def _ended_in(geometry, tops, column, mine):
     """Whether the top stone of a column is one of these, and no line is left without it."""
-    top = half.tops[profile] & column_cells(half.geometry.height, column)
-    return (mine & top) != U0 and not has_line(half.geometry, mine & ~top)
+    top = tops & column_cells(geometry.height, column)
+    return (mine & top) != U0 and not has_line(geometry, mine & ~top)
 
 
 @inner
-def _is_first(half, profile, column, mine):
+def _is_first(geometry, tops, column, mine):
     """Whether no column before this one could have ended the game, too."""
     for earlier in range(column):
-        if _ended_in(half, profile, earlier, mine):
+        if _ended_in(geometry, tops, earlier, mine):
             return False
     return True
 
@@ -120,7 +120,7 @@ def _list_ended(half, planes, ended_start, ended):
                             place = popcount((gone & (~gone + U1)) - U1)
                             gone &= gone - U1
                             after = half.colourings[low + i + place] | bit
-                            if _is_first(half, profile, column, after ^ flip):
+                            if _is_first(geo, half.tops[profile], column, after ^ flip):
                                 ended[used] = after
                                 used += 1
         ended_start[profile, start.shape[1] - 1] = used
@@ -139,7 +139,7 @@ def _fill_down(half, ended, down):
                     if not has_line(geo, mine):
                         continue
                     for column in range(geo.width):
-                        if _ended_in(half, profile, column, mine):
+                        if _ended_in(geo, half.tops[profile], column, mine):
                             top = half.tops[profile] & column_cells(geo.height, column)
                             before = profile - half.radix[column]
                             low, high = start[before, q - 1 + mover], start[before, q + mover]
@@ -163,6 +163,6 @@ def _fill_ended_by(ended, first_word, ended_by):
                     if not has_line(geo, mine):
                         continue
                     for column in range(geo.width):
-                        if _ended_in(ended, profile, column, mine):
+                        if _ended_in(geo, ended.tops[profile], column, mine):
                             lane = mover * geo.width + column
                             ended_by[lane, word] |= U1 << np.uint64(i & 63)

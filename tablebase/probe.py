@@ -1,0 +1,272 @@
+"""Questions to a table: the value of one position or of millions, the best moves, a best line.
+
+>>> with open_tablebase("5x4") as table:  # doctest: +SKIP
+...     table.probe_wdl("443")
+-1
+
+A value is always for the side to move: +1 WIN, 0 DRAW, -1 LOSS. Positions may
+be given as move strings, `Position`, grid text, arrays or pairs of bitboards
+(`retro.games.connect_text` describes them). `probe_x` raises when there is no
+answer, `get_x` returns a default.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
+
+import numpy as np
+
+from retro.errors import (
+    GameOverError,
+    IllegalPositionError,
+    MissingTableError,
+    TablebaseError,
+    WrongBoardError,
+)
+from retro.games.connect import DEFAULT_CONNECT, Board, Position
+from retro.games.connect_bits import geometry, is_reachable
+from retro.games.connect_text import as_position, column_text
+from retro.index.enumerate import marked_positions
+from retro.index.layout import Layout, make_layout
+from retro.index.ranking import Place, rank_many, rank_one, unrank_position
+from retro.walk.layers import forward, prepare
+from tablebase.lookup import ILLEGAL, PageCache, check_many
+from tablebase.places import build_command, table_path
+from tablebase.store import TableFile
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from tablebase.format import Header, PlyRecord
+
+DEFAULT_CACHE_BYTES = 256_000_000
+Default = TypeVar("Default")
+
+
+class MoveValue(NamedTuple):
+    """A legal move and its value **for the player who makes it**."""
+
+    move: str
+    column: int
+    value: int
+    ends_game: bool
+
+
+class Probe(NamedTuple):
+    """The value of a position for the side to move, and every legal move, best first."""
+
+    position: Position
+    value: int
+    moves: list[MoveValue]
+
+    @property
+    def best(self) -> list[MoveValue]:
+        """All moves that keep the value."""
+        return [move for move in self.moves if move.value == self.value]
+
+
+def order_moves(board: Board, moves: list[MoveValue]) -> list[MoveValue]:
+    """Best first: wins, then draws, then losses; ending the game at once before later; then
+    the centre before the edge, the left before the right.
+
+    Every list of moves, best move and main line comes from this one order.
+    """
+    centre = (board.width - 1) / 2
+
+    def key(move: MoveValue) -> tuple[int, bool, float, int]:
+        return (-move.value, not move.ends_game, abs(move.column - centre), move.column)
+
+    return sorted(moves, key=key)
+
+
+def open_tablebase(
+    table: str | Path | Board,
+    connect: int = DEFAULT_CONNECT,
+    *,
+    cache_bytes: int = DEFAULT_CACHE_BYTES,
+) -> Tablebase:
+    """Open a table by board (`"5x4"`, in the folder of tables) or by path (`"shelf/x.h5"`).
+
+    Close it with `close()` or use it as a context manager.
+    """
+    if isinstance(table, str) and not table.endswith(".h5") and "/" not in table:
+        table = Board.parse(table, connect)
+    if isinstance(table, Board):
+        path = table_path(table)
+        if not path.exists():
+            raise MissingTableError(f"no table at {path}; build it with: {build_command(table)}")
+        opened = Tablebase(TableFile(path), cache_bytes)
+        if opened.board != table:
+            opened.close()
+            raise WrongBoardError(f"{path} holds {opened.board.name}, not {table.name}")
+        return opened
+    return Tablebase(TableFile(Path(table)), cache_bytes)
+
+
+class Tablebase:
+    """An open table. Usable from several threads; keeps at most `cache_bytes` in memory."""
+
+    def __init__(self, file: TableFile, cache_bytes: int = DEFAULT_CACHE_BYTES) -> None:
+        self._file = file
+        self._cache_bytes = cache_bytes
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._file.close()
+
+    @property
+    def header(self) -> Header:
+        return self._file.header
+
+    @property
+    def path(self) -> Path:
+        return self._file.path
+
+    @property
+    def size(self) -> int:
+        """Bytes on disk."""
+        return self._file.size
+
+    @cached_property
+    def board(self) -> Board:
+        return self.header.board
+
+    @property
+    def value(self) -> int:
+        """The value of the empty board for the first player."""
+        return self._file.value
+
+    @property
+    def counts(self) -> list[PlyRecord]:
+        """Legal positions per ply, and how many are won, drawn, lost and terminal."""
+        return self._file.records
+
+    @cached_property
+    def layout(self) -> Layout:
+        return make_layout(self.board, self.header.left_columns)
+
+    @cached_property
+    def _pages(self) -> PageCache:
+        return PageCache(self._file, self.layout.layer_words, self._cache_bytes)
+
+    def probe_wdl(self, position: Any) -> int:
+        """The value for the side to move: +1, 0 or -1.
+
+        Raises `GameOverError` for a finished game and the other named errors
+        for what is no position of this board.
+        """
+        return self._value(as_position(self.board, position))
+
+    def get_wdl(self, position: Any, default: Default = None) -> int | Default:  # type: ignore[assignment]
+        """The value for the side to move, or `default` where `probe_wdl` would raise."""
+        try:
+            return self.probe_wdl(position)
+        except TablebaseError:
+            return default
+
+    def probe(self, position: Any) -> Probe:
+        """The value, and every legal move with its value for the mover, best first."""
+        position = as_position(self.board, position)
+        value = self._value(position)
+        moves = []
+        for column in position.legal_columns():
+            after = position.play(column)
+            outcome = after.outcome()
+            for_next = self._value(after) if outcome is None else outcome
+            moves.append(MoveValue(column_text(column), column, -for_next, outcome is not None))
+        return Probe(position, value, order_moves(self.board, moves))
+
+    def best_line(self, position: Any) -> list[MoveValue]:
+        """One line of best play to the end of the game, always the first of the best moves."""
+        position = as_position(self.board, position)
+        line = []
+        while not position.is_over() or not line:
+            best = self.probe(position).moves[0]
+            line.append(best)
+            position = position.play(best.column)
+        return line
+
+    def _value(self, position: Position) -> int:
+        found = rank_one(self.layout, position.first, position.second)
+        if found == ILLEGAL or position.outcome() is not None:
+            position.check()
+            raise GameOverError(position.over_message())
+        return self._pages.value(position.ply, found)
+
+    def probe_many(self, first: ArrayLike, second: ArrayLike) -> NDArray[np.int8]:
+        """The values of many positions, given as two arrays of bitboards of equal length.
+
+        Finished games are answered as the counts have them: a completed line
+        is a LOSS for the side to move, a full board a DRAW. A position that the
+        rules cannot show raises `IllegalPositionError` with its place.
+        """
+        ours, theirs = (_as_words(words) for words in (first, second))
+        if ours.shape != theirs.shape or ours.ndim != 1:
+            raise IllegalPositionError(
+                f"wanted two arrays of bitboards of one length, found {ours.shape}, {theirs.shape}"
+            )
+        plies = np.empty(len(ours), np.int64)
+        ranks = np.empty(len(ours), np.int64)
+        rank_many(self.layout.shape, ours, theirs, ranks)
+        check_many(geometry(self.board), ours, theirs, plies, ranks)
+        illegal = np.flatnonzero(ranks == ILLEGAL)
+        if len(illegal):
+            where = int(illegal[0])
+            try:
+                Position(self.board, int(ours[where]), int(theirs[where])).check()
+            except IllegalPositionError as error:
+                raise IllegalPositionError(f"position {where}: {error}") from None
+        return self._pages.values(plies, ranks)
+
+    def layer_arrays(
+        self, ply: int
+    ) -> Iterator[tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.int8]]]:
+        """Every legal unfinished position of a ply in bulk: bitboards of both players, values.
+
+        Comes in pieces of some thousand positions, in the order of their ranks.
+        Walks forward from the empty board to know which positions are legal, so
+        the first piece takes as long as that.
+        """
+        if ply not in self.header.plies:
+            raise IllegalPositionError(
+                f"found ply {ply}, wanted {self.header.first_ply} to {self.header.last_ply}"
+            )
+        prepared = prepare(self.board, self.header.left_columns)
+        for counts, alive in forward(prepared):
+            if counts.ply == ply:
+                for first, second in marked_positions(self.layout, ply, alive):
+                    yield first, second, self.probe_many(first, second)
+                return
+
+    def positions(self, ply: int) -> Iterator[tuple[Position, int]]:
+        """Every legal unfinished position of a ply with its value, in the order of their ranks."""
+        for first, second, values in self.layer_arrays(ply):
+            for ours, theirs, value in zip(first, second, values, strict=True):
+                yield Position(self.board, int(ours), int(theirs)), int(value)
+
+    def random_position(self, rng: np.random.Generator, ply: int) -> Position:
+        """A legal unfinished position of a ply, each with the same chance."""
+        record = self.counts[ply] if ply in self.header.plies else None
+        if record is None or record.positions == record.terminal:
+            raise IllegalPositionError(f"{self.board.name} has no unfinished position of ply {ply}")
+        geo = geometry(self.board)
+        while True:
+            place = Place(ply, int(rng.integers(64 * self.layout.layer_words[ply])))
+            position = unrank_position(self.layout, place)
+            if position is None or position.winner() is not None:
+                continue
+            if is_reachable(geo, np.uint64(position.first), np.uint64(position.second)):
+                return position
+
+
+def _as_words(words: ArrayLike) -> NDArray[np.uint64]:
+    return np.ascontiguousarray(words, np.uint64)
