@@ -158,6 +158,10 @@ class Tablebase:
     def _pages(self) -> PageCache:
         return PageCache(self._file, self.layout.layer_words, self._cache_bytes)
 
+    def read_checked(self, ply: int) -> NDArray[np.uint64]:
+        """The whole planes of a ply, [2, words], checked against their digest."""
+        return self._file.read_checked(ply)
+
     def probe_wdl(self, position: Any) -> int:
         """The value for the side to move: +1, 0 or -1.
 
@@ -230,7 +234,7 @@ class Tablebase:
     def layer_arrays(
         self, ply: int
     ) -> Iterator[tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.int8]]]:
-        """Every legal unfinished position of a ply in bulk: bitboards of both players, values.
+        """Every legal position of a ply without a line, in bulk: bitboards of both players, values.
 
         Comes in pieces of some thousand positions, in the order of their ranks.
         Walks forward from the empty board to know which positions are legal, so
@@ -243,21 +247,24 @@ class Tablebase:
         prepared = prepare(self.board, self.header.left_columns)
         for counts, alive in forward(prepared):
             if counts.ply == ply:
-                for first, second in marked_positions(self.layout, ply, alive):
-                    yield first, second, self.probe_many(first, second)
+                for listed in marked_positions(self.layout, ply, alive):
+                    values = self.probe_many(listed.first, listed.second)
+                    yield listed.first, listed.second, values
                 return
 
     def positions(self, ply: int) -> Iterator[tuple[Position, int]]:
-        """Every legal unfinished position of a ply with its value, in the order of their ranks."""
+        """Every legal position of a ply without a line, with its value, in the order of ranks."""
         for first, second, values in self.layer_arrays(ply):
             for ours, theirs, value in zip(first, second, values, strict=True):
                 yield Position(self.board, int(ours), int(theirs)), int(value)
 
     def random_position(self, rng: np.random.Generator, ply: int) -> Position:
-        """A legal unfinished position of a ply, each with the same chance."""
+        """A legal position of a ply without a line, each with the same chance."""
         record = self.counts[ply] if ply in self.header.plies else None
         if record is None or record.positions == record.terminal:
-            raise IllegalPositionError(f"{self.board.name} has no unfinished position of ply {ply}")
+            raise IllegalPositionError(
+                f"{self.board.name} has no position without a line on ply {ply}"
+            )
         geo = geometry(self.board)
         while True:
             place = Place(ply, int(rng.integers(64 * self.layout.layer_words[ply])))

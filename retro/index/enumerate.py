@@ -1,13 +1,16 @@
-"""From a plane of marks back to positions: unranking a whole layer in bulk."""
+"""From places back to positions in bulk: unranking stretches of a layer.
+
+A stretch is some whole words of one block; `stretches` cuts a layer into
+stretches of bounded size, and `stretch_positions` lists what lies there.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from retro.index.layout import Layout, layer_blocks
-from retro.index.ranking import unrank_in_block
 from retro.jit import entry
 
 if TYPE_CHECKING:
@@ -17,29 +20,76 @@ if TYPE_CHECKING:
 
     Words = NDArray[np.uint64]
 
+WORDS_AT_ONCE = 2048
 
-def marked_positions(layout: Layout, ply: int, marks: Words) -> Iterator[tuple[Words, Words]]:
-    """The stones of both players at every set bit of a layer's plane, block by block."""
+
+class Stretch(NamedTuple):
+    """Some words of a block: those from `begin` to before `end` of its layer."""
+
+    left: int  # half-profiles
+    right: int
+    begin: int
+    end: int
+
+
+class Listed(NamedTuple):
+    """Positions, one per entry: the stones of both players and the rank."""
+
+    first: Words
+    second: Words
+    ranks: NDArray[np.int64]
+
+
+def stretches(layout: Layout, ply: int) -> Iterator[Stretch]:
+    """Cut a layer into stretches of at most some thousand words, in order."""
     blocks = layer_blocks(layout, ply)
-    for pl, pr, begin, end in zip(
-        blocks.left, blocks.right, blocks.offset[:-1], blocks.offset[1:], strict=True
-    ):
-        plane = marks[begin:end]
-        number = int(np.bitwise_count(plane).sum())
-        if number:
-            first, second = np.empty(number, np.uint64), np.empty(number, np.uint64)
-            _unrank_marked(layout.shape, pl, pr, plane, first, second)
-            yield first, second
+    for i, (left, right) in enumerate(zip(blocks.left, blocks.right, strict=True)):
+        block_end = int(blocks.offset[i + 1])
+        for begin in range(int(blocks.offset[i]), block_end, WORDS_AT_ONCE):
+            end = min(begin + WORDS_AT_ONCE, block_end)
+            yield Stretch(int(left), int(right), begin, end)
+
+
+def stretch_positions(layout: Layout, stretch: Stretch) -> Listed:
+    """Every position with a rank in a stretch, in the order of ranks."""
+    room = 64 * (stretch.end - stretch.begin)
+    listed = Listed(np.empty(room, np.uint64), np.empty(room, np.uint64), np.empty(room, np.int64))
+    number = _list_stretch(layout.shape, stretch, listed)
+    return Listed(*(array[:number] for array in listed))
+
+
+def marked_positions(layout: Layout, ply: int, marks: Words) -> Iterator[Listed]:
+    """The positions at the set bits of a layer's plane, stretch by stretch."""
+    for stretch in stretches(layout, ply):
+        if marks[stretch.begin : stretch.end].any():
+            listed = stretch_positions(layout, stretch)
+            bits = (listed.ranks & 63).astype(np.uint64)
+            is_marked = (marks[listed.ranks >> 6] >> bits & np.uint64(1)).astype(np.bool_)
+            yield Listed(*(array[is_marked] for array in listed))
 
 
 @entry
-def _unrank_marked(shape, pl, pr, plane, first, second):
-    """Unrank the set bits of one block; fills `first` and `second` in place."""
+def _list_stretch(shape, stretch, listed):
+    """Fill `listed` in place; return how many positions there are."""
+    first, second, ranks = listed
+    left_colourings, right_colourings = shape.left_colourings, shape.right_colourings
+    pl, pr = stretch.left, stretch.right
+    cut = np.uint64(shape.left_columns * (shape.height + 1))
+    occupied = shape.left_occupied[pl] | (shape.right_occupied[pr] << cut)
+    stones = shape.left_stones[pl]
+    total = (stones + shape.right_stones[pr] + 1) // 2
     found = 0
-    for word in range(len(plane)):
-        if plane[word] != np.uint64(0):
-            for bit in range(64):
-                if (plane[word] >> np.uint64(bit)) & np.uint64(1):
-                    ours, theirs, _ = unrank_in_block(shape, pl, pr, 64 * word + bit)
-                    first[found], second[found] = ours, theirs
-                    found += 1
+    for q in range(max(0, total - stones), min(total, shape.right_stones[pr]) + 1):
+        low, high = shape.left_start[pl, total - q], shape.left_start[pl, total - q + 1]
+        word = shape.offset[pl, pr, q]
+        for row in range(shape.right_start[pr, q], shape.right_start[pr, q + 1]):
+            if word < stretch.end and word + shape.row_words[pl, total - q] > stretch.begin:
+                on_right = right_colourings[row] << cut
+                for column in range(high - low):
+                    if stretch.begin <= word + (column >> 6) < stretch.end:
+                        first[found] = left_colourings[low + column] | on_right
+                        second[found] = occupied & ~first[found]
+                        ranks[found] = 64 * word + column
+                        found += 1
+            word += shape.row_words[pl, total - q]
+    return found
