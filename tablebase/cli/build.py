@@ -1,0 +1,112 @@
+"""The `build-tablebase` command."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from retro.errors import EXIT_INTERRUPTED, DoesNotFitError
+from retro.games.connect import Board
+from tablebase.cli.common import (
+    add_connect,
+    add_json,
+    add_version,
+    run,
+    say,
+    thread_count,
+)
+from tablebase.places import table_path
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Entry point of `build-tablebase`."""
+    return run(_main, arguments)
+
+
+def make_parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="build-tablebase",
+        description="Solve every position of a Connect Four board and write the table.",
+        epilog="Interrupted, the same command resumes after the last complete ply.",
+    )
+    parser.add_argument("board", metavar="WxH", help="columns x rows, such as 5x4")
+    add_connect(parser)
+    place = parser.add_mutually_exclusive_group()
+    place.add_argument("--out", type=Path, metavar="PATH", help="the file to write")
+    place.add_argument(
+        "--dir", type=Path, metavar="DIR", help="folder of tables (TABLEBASE_DIR, else tables)"
+    )
+    parser.add_argument("--threads", type=thread_count, metavar="N", help="default: all cores")
+    parser.add_argument("--force", action="store_true", help="build again from nothing")
+    parser.add_argument("--plan", action="store_true", help="say what it will take, build nothing")
+    add_json(parser)
+    parser.add_argument("--quiet", action="store_true", help="no progress on stderr")
+    add_version(parser)
+    return parser
+
+
+def _main(arguments: Sequence[str] | None) -> int:
+    options = make_parser().parse_args(arguments)
+    board = Board.parse(options.board, options.connect)
+    path = options.out or table_path(board, options.dir)
+    return _plan(options, board, path) if options.plan else _build(options, board, path)
+
+
+def _plan(options: argparse.Namespace, board: Board, path: Path) -> int:
+    from tablebase.cli import show
+    from tablebase.estimate import estimate_build, require_fit
+    from tablebase.units import duration, size
+
+    estimate = estimate_build(board)
+    try:
+        require_fit(estimate, path.parent)
+        obstacle = None
+    except DoesNotFitError as error:
+        obstacle = str(error)
+    if options.json:
+        show.print_json({**asdict(estimate), "file": str(path), "fits": obstacle is None})
+    else:
+        print(f"{board.name} would go to {path}")
+        print(f"ranked positions  {estimate.ranked:,}")
+        print(f"time              about {duration(estimate.seconds)} on two cores")
+        print(f"memory            {size(estimate.memory)}")
+        print(f"disk              {size(estimate.disk)}", end=" ")
+        print(f"({size(estimate.disk_while_building)} while building)")
+        print(f"fits here         {'yes' if obstacle is None else 'no'}")
+    if obstacle is not None:
+        say(f"would be refused: {obstacle}")
+    return 0
+
+
+def _build(options: argparse.Namespace, board: Board, path: Path) -> int:
+    from tablebase.build import build_tablebase
+    from tablebase.cli import show
+    from tablebase.cli.progress import BuildProgress
+    from tablebase.units import duration
+
+    try:
+        with BuildProgress(quiet=options.quiet) as progress:
+            result = build_tablebase(
+                board, path, threads=options.threads, force=options.force, report=progress.report
+            )
+    except KeyboardInterrupt:
+        say(f"interrupted; what is finished is kept in {path}.partial")
+        say("the same command resumes there")
+        return EXIT_INTERRUPTED
+    if not options.quiet:
+        if result.was_there:
+            say(f"{path} is finished: nothing to do")
+        else:
+            say(f"built in {duration(result.seconds)}")
+    if options.json:
+        content = show.stats_json(board, result.value, result.records)
+        show.print_json({**content, "file": str(path), "size": result.size})
+    else:
+        show.print_stats(board, result.value, result.records)
+        show.print_file(path, result.size)
+    return 0

@@ -1,0 +1,115 @@
+"""What all commands share: options, exit codes, one line for every error."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from retro.errors import EXIT_INTERRUPTED, BadTextError, MissingTableError, TablebaseError
+from retro.games.connect import DEFAULT_CONNECT, Board
+from retro.version import VERSION
+from tablebase.places import build_command, table_path
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from tablebase.probe import Tablebase
+
+
+def run(command: Callable[[Sequence[str] | None], int], arguments: Sequence[str] | None) -> int:
+    """Run a command; errors become one line on stderr and the exit code of their cause."""
+    try:
+        return command(arguments)
+    except TablebaseError as error:
+        say(f"error: {error}")
+        return error.exit_code
+    except KeyboardInterrupt:
+        say("interrupted")
+        return EXIT_INTERRUPTED
+    except BrokenPipeError:
+        # Whoever read our output has enough; keep Python from complaining at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+
+
+def say(text: str) -> None:
+    """Chatter goes to stderr."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def add_version(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--version", action="version", version=f"retro-tablebase {VERSION}")
+
+
+def add_connect(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--connect",
+        type=line_length,
+        default=DEFAULT_CONNECT,
+        metavar="K",
+        help="stones in a winning line (default 4)",
+    )
+
+
+def add_table(parser: argparse.ArgumentParser) -> None:
+    """The options that say which table is asked."""
+    parser.add_argument("table", metavar="TABLE", help="a board such as 5x4, or a table file")
+    add_connect(parser)
+    add_folder(parser)
+    add_json(parser)
+
+
+def add_folder(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--dir", type=Path, metavar="DIR", help="folder of tables (TABLEBASE_DIR, else tables)"
+    )
+
+
+def add_json(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="print JSON for programs")
+
+
+def line_length(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or int(text) < 2:
+        raise argparse.ArgumentTypeError(f"found {text!r}, wanted a whole number of at least 2")
+    return int(text)
+
+
+def thread_count(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"found {text!r}, wanted a whole number of at least 1")
+    return int(text)
+
+
+def table_file(options: argparse.Namespace) -> Path:
+    """The file that TABLE, --connect and --dir name; it exists."""
+    if options.table.endswith(".h5"):
+        path, hint = Path(options.table), ""
+    else:
+        board = Board.parse(options.table, options.connect)
+        path = table_path(board, options.dir)
+        where = f" --dir {options.dir}" if options.dir else ""
+        hint = f"; build it with: {build_command(board)}{where}"
+    if not path.exists():
+        raise MissingTableError(f"no table at {path}{hint}")
+    return path
+
+
+def open_table(options: argparse.Namespace) -> Tablebase:
+    """Open the table that the options name."""
+    from tablebase.probe import open_tablebase
+
+    return open_tablebase(table_file(options))
+
+
+def read_text(path: Path) -> str:
+    """The text of a grid file."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise BadTextError(f"cannot read {path}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise BadTextError(f"{path} is not a text file") from None

@@ -1,0 +1,185 @@
+"""The `tablebase` command: questions to tables that are there."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from retro.errors import TablebaseError
+from tablebase.cli.common import (
+    add_folder,
+    add_json,
+    add_table,
+    add_version,
+    open_table,
+    read_text,
+    run,
+    say,
+    table_file,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from retro.games.connect import Board, Position
+
+LEVELS = ("quick", "sample", "full")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Entry point of `tablebase`."""
+    return run(_main, arguments)
+
+
+def _main(arguments: Sequence[str] | None) -> int:
+    options = make_parser().parse_args(arguments)
+    status: int = options.command(options)
+    return status
+
+
+def make_parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="tablebase",
+        description="Ask exact Connect Four tables. Values are for the side to move.",
+    )
+    add_version(parser)
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    probe = commands.add_parser("probe", help="value of a position and of every move")
+    add_table(probe)
+    add_position(probe)
+    probe.set_defaults(command=probe_command)
+
+    line = commands.add_parser("line", help="one line of best play to the end")
+    add_table(line)
+    add_position(line)
+    line.set_defaults(command=line_command)
+
+    stats = commands.add_parser("stats", help="legal positions, wins, draws and losses per ply")
+    add_table(stats)
+    stats.set_defaults(command=stats_command)
+
+    listing = commands.add_parser("list", help="the tables that are there")
+    add_folder(listing)
+    add_json(listing)
+    listing.set_defaults(command=list_command)
+
+    verify = commands.add_parser("verify", help="check a table; exit code 0 if it is sound")
+    add_table(verify)
+    verify.add_argument("--level", choices=LEVELS, default="quick", help="default: quick")
+    verify.set_defaults(command=verify_command)
+    return parser
+
+
+def add_position(parser: argparse.ArgumentParser) -> None:
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument(
+        "position", nargs="?", default="", metavar="MOVES", help="columns played, such as 443"
+    )
+    where.add_argument("--grid", type=Path, metavar="FILE", help="read the position from a grid")
+
+
+def asked_position(options: argparse.Namespace, board: Board) -> Position:
+    """The position that the options name."""
+    from retro.games.connect_text import read_grid, read_moves
+
+    if options.grid is None:
+        return read_moves(board, options.position)
+    try:
+        return read_grid(read_text(options.grid), board)
+    except TablebaseError as error:
+        raise type(error)(f"{options.grid}: {error}") from None
+
+
+def probe_command(options: argparse.Namespace) -> int:
+    from tablebase.cli import show
+
+    with open_table(options) as table:
+        found = table.probe(asked_position(options, table.board))
+    if options.json:
+        show.print_json(show.probe_json(found))
+    else:
+        show.print_probe(found)
+    return 0
+
+
+def line_command(options: argparse.Namespace) -> int:
+    from tablebase.cli import show
+
+    with open_table(options) as table:
+        position = asked_position(options, table.board)
+        start = table.probe(position)
+        line = table.best_line(position)
+    if options.json:
+        show.print_json(show.line_json(start, line))
+        return 0
+    show.print_turn(start.position, start.value)
+    print(" ".join(move.move for move in line))
+    for move in line:
+        position = position.play(move.column)
+    print(f"after {len(line)} plies {position.over_message()}")
+    return 0
+
+
+def stats_command(options: argparse.Namespace) -> int:
+    from tablebase.cli import show
+    from tablebase.store import TableFile
+
+    with TableFile(table_file(options)) as table:
+        board = table.header.board
+        if options.json:
+            content = show.stats_json(board, table.value, table.records)
+            show.print_json({**content, "file": str(table.path), "size": table.size})
+        else:
+            show.print_stats(board, table.value, table.records)
+            show.print_file(table.path, table.size)
+    return 0
+
+
+def list_command(options: argparse.Namespace) -> int:
+    from tablebase.cli import show
+    from tablebase.places import SUFFIX, tables_folder
+    from tablebase.store import TableFile
+
+    folder = options.dir or tables_folder()
+    tables, status = [], 0
+    for path in sorted(folder.glob(f"*{SUFFIX}")):
+        try:
+            with TableFile(path) as table:
+                stats = show.stats_json(table.header.board, table.value, table.records)
+                stats |= {"file": str(path), "size": table.size}
+        except TablebaseError as error:
+            say(f"error: {error}")
+            status = error.exit_code
+            continue
+        tables.append({key: stats[key] for key in stats if key != "plies"})
+    if options.json:
+        show.print_json({"folder": str(folder), "tables": tables})
+        return status
+    for content in tables:
+        show.print_entry(content)
+    if not tables:
+        say(f"no tables in {folder}; build one with: build-tablebase 5x4")
+    return status
+
+
+def verify_command(options: argparse.Namespace) -> int:
+    from tablebase.cli import show
+    from tablebase.cli.progress import Ticker
+    from tablebase.verify import verify
+
+    with open_table(options) as table, Ticker(table.header.last_ply) as ticker:
+        done = verify(table, options.level, report=ticker.tick)
+        name, path = table.board.name, table.path
+    if options.json:
+        show.print_json({"file": str(path), "sound": True, **asdict(done)})
+        return 0
+    print(f"{name}: sound at level {done.level} ({path})")
+    print(f"plies with checked digests and counts: {done.plies}")
+    if done.positions:
+        print(f"positions that agree with their successors: {done.positions:,}")
+    if done.searched:
+        print(f"positions that a plain search confirmed: {done.searched:,}")
+    return 0

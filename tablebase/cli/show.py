@@ -1,0 +1,120 @@
+"""How results look on the terminal and as JSON."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from retro.errors import IllegalPositionError
+from retro.games.connect import VALUE_NAMES, Board, Position
+from retro.games.connect_text import column_text, write_grid, write_moves
+from tablebase.units import size
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from tablebase.format import PlyRecord
+    from tablebase.probe import MoveValue, Probe
+
+COLUMNS = ("positions", "win", "draw", "loss", "terminal")
+
+
+def print_json(content: dict[str, Any]) -> None:
+    print(json.dumps(content))
+
+
+def stats_json(board: Board, value: int, records: Sequence[PlyRecord]) -> dict[str, Any]:
+    """The JSON of a table's counts; win, draw and loss are for the side to move."""
+    return {
+        "board": str(board),
+        "connect": board.connect,
+        "value": VALUE_NAMES[value],
+        "positions": sum(record.positions for record in records),
+        "plies": [
+            {"ply": record.ply, **{name: getattr(record, name) for name in COLUMNS}}
+            for record in records
+        ],
+    }
+
+
+def print_stats(board: Board, value: int, records: Sequence[PlyRecord]) -> None:
+    """A table per ply, the totals and the value of the empty board."""
+    lines = [("ply", *COLUMNS)]
+    lines += [(str(r.ply), *(f"{getattr(r, name):,}" for name in COLUMNS)) for r in records]
+    totals = [sum(getattr(record, name) for record in records) for name in COLUMNS]
+    lines.append(("total", *(f"{number:,}" for number in totals)))
+    widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
+    print(f"{board.name}: legal positions; win, draw, loss for the side to move")
+    for line in lines:
+        print("  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True)))
+    print(f"value of the empty board for the first player: {VALUE_NAMES[value]}")
+
+
+def print_file(path: Path, number: int) -> None:
+    print(f"file: {path} ({size(number)})")
+
+
+def print_entry(entry: dict[str, Any]) -> None:
+    """One line of the list of tables."""
+    name = Board.parse(entry["board"], entry["connect"]).name
+    print(
+        f"{name:<14} {entry['positions']:>17,} positions  {entry['value']:<4} for the first player"
+        f"  {size(entry['size']):>8}  {entry['file']}"
+    )
+
+
+def move_text(position: Position) -> str | None:
+    """The moves that lead to a position, or None if none do."""
+    try:
+        return write_moves(position)
+    except IllegalPositionError:
+        return None
+
+
+def probe_json(found: Probe) -> dict[str, Any]:
+    """The JSON of an answer; values of moves are for the player who makes them."""
+    return {
+        "position": move_text(found.position),
+        "board": str(found.position.board),
+        "connect": found.position.board.connect,
+        "grid": write_grid(found.position).split("\n"),
+        "side_to_move": found.position.side_to_move,
+        "value": VALUE_NAMES[found.value],
+        "moves": [{"move": m.move, "value": VALUE_NAMES[m.value]} for m in found.moves],
+        "best": [move.move for move in found.best],
+    }
+
+
+def print_probe(found: Probe) -> None:
+    """The board with a value under each column, whose turn it is and whose value that is."""
+    position = found.position
+    moves = move_text(position)
+    after = "" if not position.ply else f" after {moves}" if moves else ", set up"
+    print(f"{position.board.name}{after}, ply {position.ply}")
+    print_turn(position, found.value)
+    print()
+    values = {move.column: VALUE_NAMES[move.value][0] for move in found.moves}
+    for row in write_grid(position).split("\n")[1:]:
+        print(f"  {row}")
+    columns = range(position.board.width)
+    print("  " + " ".join(column_text(column) for column in columns))
+    print("  " + " ".join(values.get(column, "-") for column in columns), end="")
+    print("   W D L: what a move there is worth to the player who makes it")
+    print()
+    print(f"best: {' '.join(move.move for move in found.best)}")
+
+
+def print_turn(position: Position, value: int) -> None:
+    side = position.side_to_move
+    print(f"White (0), the {side} player, is to move: {VALUE_NAMES[value]} for the {side} player")
+
+
+def line_json(start: Probe, line: Sequence[MoveValue]) -> dict[str, Any]:
+    return {
+        "position": move_text(start.position),
+        "side_to_move": start.position.side_to_move,
+        "value": VALUE_NAMES[start.value],
+        "line": "".join(move.move for move in line),
+        "plies": len(line),
+    }
