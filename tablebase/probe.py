@@ -192,7 +192,7 @@ class Tablebase:
     def best_line(self, position: Any) -> list[MoveValue]:
         """One line of best play to the end of the game, always the first of the best moves."""
         position = as_position(self.board, position)
-        line = []
+        line: list[MoveValue] = []
         while not position.is_over() or not line:
             best = self.probe(position).moves[0]
             line.append(best)

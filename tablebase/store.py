@@ -64,7 +64,7 @@ def digest_values(values: Values) -> str:
     """SHA-256 of the bytes of the win plane followed by those of the loss plane."""
     sha = hashlib.sha256()
     for plane in values:
-        sha.update(np.ascontiguousarray(plane, "<u8"))
+        sha.update(np.ascontiguousarray(plane, "<u8").data)
     return sha.hexdigest()
 
 
@@ -186,8 +186,8 @@ class TableFile:
 
     def _read_record(self, ply: int) -> PlyRecord:
         attributes = self._file[ply_name(ply)].attrs
-        counts = [int(attributes[name]) for name in COUNT_NAMES]
-        return PlyRecord(ply, *counts, sha256=str(attributes["sha256"]))
+        counts = {name: int(attributes[name]) for name in COUNT_NAMES}
+        return PlyRecord(ply=ply, **counts, sha256=str(attributes["sha256"]))
 
     def words(self, ply: int) -> int:
         """Length of the planes of a ply."""
@@ -265,9 +265,11 @@ def _read_header(file: h5py.File, path: Path) -> Header:
     missing = sorted(known.keys() - found.keys())
     if missing:
         raise DamagedFileError(f"{path} lacks the root attribute {missing[0]!r}")
-    header = Header(
-        **{n: int(found[n]) if kind == "int" else str(found[n]) for n, kind in known.items()}
-    )
+    content: dict[str, Any] = {
+        name: int(found[name]) if kind == "int" else str(found[name])
+        for name, kind in known.items()
+    }
+    header = Header(**content)
     expected = Header(**{**asdict(header), "game": Header.game, "index": Header.index})
     if header != expected or header.metric != Header.metric or header.root != Header.root:
         raise FormatVersionError(

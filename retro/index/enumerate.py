@@ -6,7 +6,7 @@ stretches of bounded size, and `stretch_positions` lists what lies there.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -55,7 +55,7 @@ def stretch_positions(layout: Layout, stretch: Stretch) -> Listed:
     room = 64 * (stretch.end - stretch.begin)
     listed = Listed(np.empty(room, np.uint64), np.empty(room, np.uint64), np.empty(room, np.int64))
     number = _list_stretch(layout.shape, stretch, listed)
-    return Listed(*(array[:number] for array in listed))
+    return _select(listed, slice(number))
 
 
 def marked_positions(layout: Layout, ply: int, marks: Words) -> Iterator[Listed]:
@@ -65,7 +65,11 @@ def marked_positions(layout: Layout, ply: int, marks: Words) -> Iterator[Listed]
             listed = stretch_positions(layout, stretch)
             bits = (listed.ranks & 63).astype(np.uint64)
             is_marked = (marks[listed.ranks >> 6] >> bits & np.uint64(1)).astype(np.bool_)
-            yield Listed(*(array[is_marked] for array in listed))
+            yield _select(listed, is_marked)
+
+
+def _select(listed: Listed, which: Any) -> Listed:
+    return Listed(listed.first[which], listed.second[which], listed.ranks[which])
 
 
 @entry

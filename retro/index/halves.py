@@ -93,10 +93,11 @@ def make_half(columns: int, height: int, connect: int) -> Half:
     radix = (height + 1) ** np.arange(columns, dtype=np.int64)
     numbers = np.arange((height + 1) ** columns, dtype=np.int64)
     heights = numbers[:, None] // radix % (height + 1)
-    cells = _cell_sets(heights, height)
+    occupied, tops, playable = _cell_sets(heights, height)
     start = np.zeros((len(numbers), columns * height + 2), np.int64)
     colourings = np.empty(capacity(columns, height, connect), np.uint64)
-    half = Half(geo, radix, heights, heights.sum(axis=1), *cells, start, colourings)
+    stones = heights.sum(axis=1)
+    half = Half(geo, radix, heights, stones, occupied, tops, playable, start, colourings)
     used = _list_colourings(half)
     return half._replace(colourings=colourings[:used].copy())
 

@@ -27,7 +27,7 @@ whose line crosses the halves do have one, and their stored value means nothing.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -129,14 +129,12 @@ def make_layout(board: Board, left_columns: int | None = None) -> Layout:
         blocks[here] = ends - blocks[here]
         layer_words[ply] = ends[-1]
     offset += blocks[:, :, None]
-    shape = Shape(
-        board.width,
-        board.height,
-        left_columns,
-        *(array for pair in zip(left[1:], right[1:], strict=True) for array in pair),
-        row_words=row_words,
-        offset=offset,
-    )
+    arrays: dict[str, Any] = {}
+    for side, half in (("left", left), ("right", right)):
+        arrays |= {f"{side}_{name}": array for name, array in half._asdict().items()}
+        del arrays[f"{side}_geometry"]
+    sizes = (board.width, board.height, left_columns)
+    shape = Shape(*sizes, **arrays, row_words=row_words, offset=offset)
     return Layout(board, left, right, shape, layer_words)
 
 

@@ -69,8 +69,8 @@ def _declare(name: str) -> Any:
     """A numba function of two words that compiles to one LLVM intrinsic."""
 
     @intrinsic
-    def instruction(typingctx, word, mask):  # type: ignore[no-untyped-def]
-        def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+    def instruction(typingctx, word, mask):
+        def codegen(context, builder, signature, args):
             word_type = ir.IntType(64)
             function_type = ir.FunctionType(word_type, [word_type, word_type])
             function = builder.module.globals.get(name)
@@ -160,22 +160,22 @@ def _chosen(bits: Any, native: Any, portable: Any) -> Any:
 
 
 @overload(extract, jit_options={"nogil": True})
-def _extract(bits, word, mask):  # type: ignore[no-untyped-def]
-    def native(bits, word, mask):  # type: ignore[no-untyped-def]
+def _extract(bits, word, mask):
+    def native(bits, word, mask):
         return _pext(word, mask)
 
-    def portable(bits, word, mask):  # type: ignore[no-untyped-def]
+    def portable(bits, word, mask):
         return portable_extract(word, mask)
 
     return _chosen(bits, native, portable)
 
 
 @overload(deposit, jit_options={"nogil": True})
-def _deposit(bits, word, mask):  # type: ignore[no-untyped-def]
-    def native(bits, word, mask):  # type: ignore[no-untyped-def]
+def _deposit(bits, word, mask):
+    def native(bits, word, mask):
         return _pdep(word, mask)
 
-    def portable(bits, word, mask):  # type: ignore[no-untyped-def]
+    def portable(bits, word, mask):
         return portable_deposit(word, mask)
 
     return _chosen(bits, native, portable)

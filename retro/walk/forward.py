@@ -57,7 +57,12 @@ def make_forward_plan(layout: Layout, plan: Plan) -> ForwardPlan:
     right = layout.right
     down = np.full((right.geometry.width, len(right.colourings)), -1, np.int32)
     _fill_down(right, down)
-    return ForwardPlan(down, *ended_rows(right), *ended_columns(layout.left, HalfPlanes(*plan[:4])))
+    rows = ended_rows(right)
+    planes = HalfPlanes(plan.first_word, plan.colour, plan.stay, plan.holes)
+    columns = ended_columns(layout.left, planes)
+    return ForwardPlan(
+        down, rows.start, rows.down, columns.first_word, columns.words, columns.ended_by
+    )
 
 
 @entry

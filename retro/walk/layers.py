@@ -132,7 +132,7 @@ def forward(
             layers = (alive, np.empty(layout.layer_words[ply], np.uint64))
             mark = partial(_mark, prepared, extra, ply, layers, values)
             stretches = _stretches(layer_blocks(layout, ply), prepared.threads)
-            live, terminal, won, lost = map(int, sum(pool.map(mark, stretches)))
+            live, terminal, won, lost = map(int, np.sum(list(pool.map(mark, stretches)), axis=0))
             alive = layers[1]
             counts = (live + terminal, won, live - won - lost, lost + terminal, terminal)
             yield Counts(ply, *counts), alive

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -110,3 +111,7 @@ def _build(options: argparse.Namespace, board: Board, path: Path) -> int:
         show.print_stats(board, result.value, result.records)
         show.print_file(path, result.size)
     return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -40,7 +40,7 @@ def stats_json(board: Board, value: int, records: Sequence[PlyRecord]) -> dict[s
 
 def print_stats(board: Board, value: int, records: Sequence[PlyRecord]) -> None:
     """A table per ply, the totals and the value of the empty board."""
-    lines = [("ply", *COLUMNS)]
+    lines: list[tuple[str, ...]] = [("ply", *COLUMNS)]
     lines += [(str(r.ply), *(f"{getattr(r, name):,}" for name in COLUMNS)) for r in records]
     totals = [sum(getattr(record, name) for record in records) for name in COLUMNS]
     lines.append(("total", *(f"{number:,}" for number in totals)))

@@ -1,0 +1,150 @@
+"""How fast tables are built: the walks alone, whole builds, the whole command.
+
+    python scripts/bench_build.py                 # 5x4 5x5 6x4 6x5, all cores
+    python scripts/bench_build.py 5x5 --threads 1 --json
+    python scripts/bench_build.py --command       # the command, first time and later
+
+Each board runs in a process of its own, kernels warmed on a small board
+first, so that its peak memory is its own. `pass` is the time of one plain
+numpy OR over the same planes in the same run: absolute times vary with the
+machine, the ratio hardly does. Times are the best of `--repeat` runs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from retro.games.connect import Board
+from retro.index.layout import ranked_positions
+from retro.walk.layers import available_cores, backward, forward, prepare
+from tablebase.build import build_tablebase
+
+DEFAULT_BOARDS = ["5x4", "5x5", "6x4", "6x5"]
+COLUMNS = [
+    ("board", "{}", "board"),
+    ("ranked", "{:,}", "ranked"),
+    ("backward_seconds", "{:.3f}", "backward s"),
+    ("ns_per_position", "{:.3f}", "ns/position"),
+    ("pass_ratio", "{:.1f}", "times a pass"),
+    ("forward_seconds", "{:.3f}", "forward s"),
+    ("build_seconds", "{:.2f}", "build s"),
+    ("peak_memory", "{:,}", "peak bytes"),
+    ("file_size", "{:,}", "file bytes"),
+    ("positions", "{:,}", "positions"),
+]
+
+
+def measure(board: Board, threads: int, repeat: int) -> dict[str, Any]:
+    """All figures of one board."""
+    warm_up(threads)
+    prepared = prepare(board, threads=threads)
+    ranked = int(ranked_positions(prepared.layout).sum())
+    walks, passes, forwards = [], [], []
+    for _ in range(repeat):
+        spent_on_passes = 0.0
+        begin = time.perf_counter()
+        for _, values in backward(prepared):
+            here = time.perf_counter()
+            np.bitwise_or(values[0], values[1])
+            spent_on_passes += time.perf_counter() - here
+        walks.append(time.perf_counter() - begin - spent_on_passes)
+        passes.append(spent_on_passes)
+        begin = time.perf_counter()
+        positions = sum(counts.positions for counts, _ in forward(prepared))
+        forwards.append(time.perf_counter() - begin)
+    del prepared, values
+    with tempfile.TemporaryDirectory() as folder:
+        built = build_tablebase(board, Path(folder) / "table.h5", threads=threads)
+    return {
+        "board": str(board),
+        "threads": threads,
+        "ranked": ranked,
+        "backward_seconds": min(walks),
+        "ns_per_position": 1e9 * min(walks) / ranked,
+        "pass_seconds": min(passes),
+        "pass_ratio": min(walks) / min(passes),
+        "forward_seconds": min(forwards),
+        "build_seconds": built.seconds,
+        "peak_memory": 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss,
+        "file_size": built.size,
+        "positions": positions,
+    }
+
+
+def warm_up(threads: int) -> None:
+    """Compile or load every kernel on a board that takes no time."""
+    with tempfile.TemporaryDirectory() as folder:
+        build_tablebase(Board(4, 3), Path(folder) / "table.h5", threads=threads)
+
+
+def measure_command() -> dict[str, Any]:
+    """Seconds of `build-tablebase 5x4` with an empty kernel cache, and with a filled one."""
+    seconds = []
+    with tempfile.TemporaryDirectory() as folder:
+        environment = {**os.environ, "NUMBA_CACHE_DIR": f"{folder}/cache"}
+        command = [sys.executable, "-m", "tablebase.cli.build", "5x4", "--force", "--quiet"]
+        for _ in range(4):
+            begin = time.perf_counter()
+            subprocess.run(
+                [*command, "--dir", folder], env=environment, check=True, stdout=subprocess.DEVNULL
+            )
+            seconds.append(time.perf_counter() - begin)
+    return {"command": "build-tablebase 5x4", "first": seconds[0], "later": min(seconds[1:])}
+
+
+def in_own_process(board: str, options: argparse.Namespace) -> dict[str, Any]:
+    command = [sys.executable, __file__, board, "--one", "--repeat", str(options.repeat)]
+    command += ["--threads", str(options.threads)]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    result: dict[str, Any] = json.loads(done.stdout)
+    return result
+
+
+def print_table(rows: list[dict[str, Any]]) -> None:
+    lines = [[title for _, _, title in COLUMNS]]
+    lines += [[form.format(row[key]) for key, form, _ in COLUMNS] for row in rows]
+    widths = [max(len(line[i]) for line in lines) for i in range(len(COLUMNS))]
+    for line in lines:
+        print("  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True)))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("boards", nargs="*", default=DEFAULT_BOARDS, metavar="WxH")
+    parser.add_argument("--threads", type=int, default=available_cores())
+    parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--command", action="store_true", help="time the whole command on 5x4")
+    parser.add_argument("--one", action="store_true", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.one:
+        print(json.dumps(measure(Board.parse(options.boards[0]), options.threads, options.repeat)))
+        return
+    machine = f"{platform.machine()}, {available_cores()} cores, Python {platform.python_version()}"
+    if options.command:
+        result = measure_command()
+        text = "{command}: {first:.1f} s the first time, {later:.2f} s later".format(**result)
+        print(json.dumps({"machine": machine, **result}) if options.json else text)
+        return
+    rows = [in_own_process(board, options) for board in options.boards]
+    if options.json:
+        print(json.dumps({"machine": machine, "rows": rows}))
+    else:
+        print(f"{machine}; {options.threads} threads")
+        print_table(rows)
+
+
+if __name__ == "__main__":
+    main()
