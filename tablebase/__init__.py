@@ -1,8 +1,11 @@
 """The kept thing: table files, questions and answers.
 
->>> from tablebase import open_tablebase  # doctest: +SKIP
->>> with open_tablebase("5x4") as table:  # doctest: +SKIP
-...     table.probe_wdl("443")
+    from tablebase import open_tablebase
+
+    with open_tablebase("5x4") as table:
+        table.probe_wdl("443")
+
+The README runs such examples; `probe` explains what can be asked.
 """
 
 from __future__ import annotations

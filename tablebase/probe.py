@@ -1,8 +1,7 @@
 """Questions to a table: the value of one position or of millions, the best moves, a best line.
 
->>> with open_tablebase("5x4") as table:  # doctest: +SKIP
-...     table.probe_wdl("443")
--1
+    with open_tablebase("5x4") as table:
+        table.probe_wdl("443")           # 1: a win for the second player, who is to move
 
 A value is always for the side to move: +1 WIN, 0 DRAW, -1 LOSS. Positions may
 be given as move strings, `Position`, grid text, arrays or pairs of bitboards

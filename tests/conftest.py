@@ -5,31 +5,40 @@ from hypothesis import settings
 from retro.games.connect import Board
 from tablebase.build import build_tablebase
 
+import naive
+
 # The first example may compile a kernel, so a deadline would measure numba.
 settings.register_profile("retro", deadline=None, derandomize=True, max_examples=60)
 settings.load_profile("retro")
 
 
+def pytest_make_parametrize_id(val):
+    """Call boards in the names of tests as tables are called."""
+    if isinstance(val, naive.Game):
+        val = Board(*val)
+    return val.name if isinstance(val, Board) else None
+
+
 @pytest.fixture(scope="session")
-def tables(tmp_path_factory):
+def table_folder(tmp_path_factory):
     """A folder of tables, as TABLEBASE_DIR would name it."""
     return tmp_path_factory.mktemp("tables")
 
 
-def _build(tables, board):
-    return build_tablebase(board, tables / f"{board.name}.h5")
+def _build(table_folder, board):
+    return build_tablebase(board, table_folder / f"{board.name}.h5")
 
 
 @pytest.fixture(scope="session")
-def built_4x4(tables):
-    return _build(tables, Board(4, 4))
+def built_4x4(table_folder):
+    return _build(table_folder, Board(4, 4))
 
 
 @pytest.fixture(scope="session")
-def built_5x4(tables):
-    return _build(tables, Board(5, 4))
+def built_5x4(table_folder):
+    return _build(table_folder, Board(5, 4))
 
 
 @pytest.fixture(scope="session")
-def built_5x5(tables):
-    return _build(tables, Board(5, 5))
+def built_5x5(table_folder):
+    return _build(table_folder, Board(5, 5))
