@@ -30,7 +30,6 @@ from retro.games.connect_text import as_position, column_text
 from retro.index.enumerate import marked_positions
 from retro.index.layout import Layout, make_layout
 from retro.index.ranking import Place, rank_many, rank_one, unrank_position
-from retro.walk.layers import forward, prepare
 from tablebase.lookup import ILLEGAL, PageCache, check_many
 from tablebase.places import build_command, table_path
 from tablebase.store import TableFile
@@ -239,6 +238,8 @@ class Tablebase:
         Walks forward from the empty board to know which positions are legal, so
         the first piece takes as long as that.
         """
+        from retro.walk.layers import forward, prepare  # a single question does without
+
         if ply not in self.header.plies:
             raise IllegalPositionError(
                 f"found ply {ply}, wanted {self.header.first_ply} to {self.header.last_ply}"

@@ -88,6 +88,7 @@ def _build(options: argparse.Namespace, board: Board, path: Path) -> int:
     from tablebase.build import build_tablebase
     from tablebase.cli import show
     from tablebase.cli.progress import BuildProgress
+    from tablebase.probe import open_tablebase
     from tablebase.units import duration
 
     try:
@@ -99,6 +100,10 @@ def _build(options: argparse.Namespace, board: Board, path: Path) -> int:
         say(f"interrupted; what is finished is kept in {path}.partial")
         say("the same command resumes there")
         return EXIT_INTERRUPTED
+    if not result.was_there:
+        # A first question now, so that the kernels that answer it are compiled and cached.
+        with open_tablebase(path) as table:
+            table.probe("")
     if not options.quiet:
         if result.was_there:
             say(f"{path} is finished: nothing to do")
