@@ -19,6 +19,7 @@ nothing of this project still catches the right thing.
       10  DoesNotFitError        the build needs more memory or disk than there is
       11  IncompleteTableError   the table was never finished
       12  StorageError           the disk is full, the folder is not writable
+      13  TimeLimitError         a search did not finish within its time limit
      130                         interrupted (Ctrl-C)
 """
 
@@ -103,3 +104,9 @@ class StorageError(TablebaseError, OSError):
     """The disk is full or the place cannot be written."""
 
     exit_code = 12
+
+
+class TimeLimitError(TablebaseError, TimeoutError):
+    """A search did not finish within its time limit; there is no answer, and no guess."""
+
+    exit_code = 13

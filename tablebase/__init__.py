@@ -14,15 +14,14 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tablebase.build import build_tablebase
-    from tablebase.probe import MoveValue, Probe, Tablebase, open_tablebase
+    from tablebase.probe import Probe, Tablebase, open_tablebase
 
-__all__ = ["MoveValue", "Probe", "Tablebase", "build_tablebase", "open_tablebase"]
+__all__ = ["Probe", "Tablebase", "build_tablebase", "open_tablebase"]
 
 _HOMES = {
     "open_tablebase": "tablebase.probe",
     "Tablebase": "tablebase.probe",
     "Probe": "tablebase.probe",
-    "MoveValue": "tablebase.probe",
     "build_tablebase": "tablebase.build",
 }
 

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from retro.errors import ChecksumError, DamagedFileError, StorageError, WrongBoardError
+from retro.errors import DamagedFileError, StorageError, WrongBoardError
 from retro.index.layout import default_left_columns
 from retro.walk.layers import Prepared, backward, forward, prepare
 from tablebase.estimate import estimate_build, require_fit
@@ -85,10 +85,12 @@ def build_tablebase(
     begin = time.monotonic()
     path = table_path(board) if path is None else Path(path)
     header = header_for(board, default_left_columns(board))
-    if path.exists() and not force:
-        return _finished(path, board, begin, was_there=True)
-    require_fit(estimate_build(board), path.parent)
     partial = PartialTable(path, header)
+    if path.exists() and not force:
+        result = _finished(path, board, begin, was_there=True)
+        partial.discard()  # a build may have died between joining and tidying up
+        return result
+    require_fit(estimate_build(board), path.parent, already_written=partial.size())
     with _only_builder(partial):
         if force:
             partial.discard()
@@ -159,9 +161,9 @@ def _count(
                 reading[ply + 1] = reader.submit(partial.read, ply + 1)
             try:
                 return reading.pop(ply).result()
-            except ChecksumError as error:
+            except DamagedFileError as error:
                 partial.part(ply).unlink(missing_ok=True)
-                raise ChecksumError(f"{error}; run the same command again to mend it") from error
+                raise type(error)(f"{error}; run the same command again to mend it") from error
 
         for here, _ in forward(prepared, values_of):
             counts.append(here)

@@ -88,14 +88,17 @@ def estimate_build(board: Board) -> Estimate:
     )
 
 
-def require_fit(estimate: Estimate, folder: Path) -> None:
-    """Raise `DoesNotFitError` if the build needs more memory or disk than there is."""
+def require_fit(estimate: Estimate, folder: Path, already_written: int = 0) -> None:
+    """Raise `DoesNotFitError` if the build needs more memory or disk than there is.
+
+    `already_written` are bytes that an interrupted build has left on disk.
+    """
     needs = f"a {estimate.board} table needs {estimate.summary()}"
     memory = available_memory()
     if memory is not None and estimate.memory > memory:
         raise DoesNotFitError(f"{needs}; there is {size(memory)} of free memory")
     disk = shutil.disk_usage(_existing(folder)).free
-    if estimate.disk_while_building > disk:
+    if estimate.disk_while_building - already_written > disk:
         raise DoesNotFitError(f"{needs}; {folder} has {size(disk)} free")
 
 

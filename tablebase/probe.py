@@ -27,6 +27,7 @@ from retro.errors import (
 from retro.games.connect import DEFAULT_CONNECT, Board, Position
 from retro.games.connect_bits import geometry, is_reachable
 from retro.games.connect_text import as_position, column_text
+from retro.games.rated import RatedMove, order_moves
 from retro.index.enumerate import marked_positions
 from retro.index.layout import Layout, make_layout
 from retro.index.ranking import Place, rank_many, rank_one, unrank_position
@@ -45,40 +46,17 @@ DEFAULT_CACHE_BYTES = 256_000_000
 Default = TypeVar("Default")
 
 
-class MoveValue(NamedTuple):
-    """A legal move and its value **for the player who makes it**."""
-
-    move: str
-    column: int
-    value: int
-    ends_game: bool
-
-
 class Probe(NamedTuple):
     """The value of a position for the side to move, and every legal move, best first."""
 
     position: Position
     value: int
-    moves: list[MoveValue]
+    moves: list[RatedMove]
 
     @property
-    def best(self) -> list[MoveValue]:
+    def best(self) -> list[RatedMove]:
         """All moves that keep the value."""
         return [move for move in self.moves if move.value == self.value]
-
-
-def order_moves(board: Board, moves: list[MoveValue]) -> list[MoveValue]:
-    """Best first: wins, then draws, then losses; ending the game at once before later; then
-    the centre before the edge, the left before the right.
-
-    Every list of moves, best move and main line comes from this one order.
-    """
-    centre = (board.width - 1) / 2
-
-    def key(move: MoveValue) -> tuple[int, bool, float, int]:
-        return (-move.value, not move.ends_game, abs(move.column - centre), move.column)
-
-    return sorted(moves, key=key)
 
 
 def open_tablebase(
@@ -184,13 +162,15 @@ class Tablebase:
             after = position.play(column)
             outcome = after.outcome()
             for_next = self._value(after) if outcome is None else outcome
-            moves.append(MoveValue(column_text(column), column, -for_next, outcome is not None))
+            moves.append(
+                RatedMove(column_text(column), column, -for_next, None if outcome is None else 1)
+            )
         return Probe(position, value, order_moves(self.board, moves))
 
-    def best_line(self, position: Any) -> list[MoveValue]:
+    def best_line(self, position: Any) -> list[RatedMove]:
         """One line of best play to the end of the game, always the first of the best moves."""
         position = as_position(self.board, position)
-        line: list[MoveValue] = []
+        line: list[RatedMove] = []
         while not position.is_over() or not line:
             best = self.probe(position).moves[0]
             line.append(best)

@@ -1,11 +1,11 @@
 """Tables that many tests read, built once; hypothesis with fixed seeds and without a clock."""
 
+import naive
 import pytest
 from hypothesis import settings
+
 from retro.games.connect import Board
 from tablebase.build import build_tablebase
-
-import naive
 
 # The first example may compile a kernel, so a deadline would measure numba.
 settings.register_profile("retro", deadline=None, derandomize=True, max_examples=60)

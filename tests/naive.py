@@ -118,7 +118,9 @@ def values(game):
             elif EMPTY not in position:
                 known[position] = DRAW
             else:
-                known[position] = max(-value(after) for after in successors(game, position).values())
+                known[position] = max(
+                    -value(after) for after in successors(game, position).values()
+                )
         return known[position]
 
     value(empty(game))

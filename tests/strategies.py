@@ -4,6 +4,7 @@ import csv
 from pathlib import Path
 
 from hypothesis import strategies as st
+
 from retro.games.connect import Board, Position
 
 DATA = Path(__file__).parent / "data"

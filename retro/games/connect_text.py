@@ -96,6 +96,19 @@ def read_grid(text: str, board: Board | None = None) -> Position:
     >>> read_grid("3x2 ... .@.", Board(3, 2)).side_to_move
     'second'
     """
+    board, black, white = grid_stones(text, board)
+    surplus = black.bit_count() - white.bit_count()
+    if surplus not in (0, 1):
+        raise IllegalPositionError(
+            f"impossible counts with White to move: {black.bit_count()} black and "
+            f"{white.bit_count()} white stones; wanted equal, or one more black"
+        )
+    first, second = (black, white) if surplus else (white, black)
+    return Position(board, first, second).check()
+
+
+def grid_stones(text: str, board: Board | None = None) -> tuple[Board, int, int]:
+    """The board of a grid, its black and its white stones, whatever their counts."""
     body = re.sub(r"#[^\n]*", " ", text)
     header = re.match(r"\s*([0-9]{1,3}\s*[xX]\s*[0-9]{1,3})(?![0-9])", body, re.ASCII)
     if header is None:
@@ -105,28 +118,17 @@ def read_grid(text: str, board: Board | None = None) -> Position:
     found = Board.parse(size, board.connect) if board else Board.parse(size)
     if board is not None and found != board:
         raise WrongBoardError(f"the grid is {found}, wanted a {board} board")
-    return _from_symbols(found, "".join(body[header.end() :].split()))
-
-
-def _from_symbols(board: Board, symbols: str) -> Position:
+    symbols = "".join(body[header.end() :].split())
     strange = next((s for s in symbols if s not in _MEANING), None)
     if strange is not None:
         raise BadTextError(f"found {strange!r} in a grid, wanted '.', '@' (X, x) or '0' (O, o)")
-    if len(symbols) != board.cells:
-        raise BadTextError(f"a {board} grid has {board.cells} symbols, found {len(symbols)}")
+    if len(symbols) != found.cells:
+        raise BadTextError(f"a {found} grid has {found.cells} symbols, found {len(symbols)}")
     stones = {BLACK: 0, WHITE: 0, EMPTY: 0}
     for place, symbol in enumerate(symbols):
-        row_from_top, column = divmod(place, board.width)
-        stones[_MEANING[symbol]] |= board.bit(column, board.height - 1 - row_from_top)
-    black, white = stones[BLACK], stones[WHITE]
-    surplus = black.bit_count() - white.bit_count()
-    if surplus not in (0, 1):
-        raise IllegalPositionError(
-            f"impossible counts with White to move: {black.bit_count()} black and "
-            f"{white.bit_count()} white stones; wanted equal, or one more black"
-        )
-    first, second = (black, white) if surplus else (white, black)
-    return Position(board, first, second).check()
+        row_from_top, column = divmod(place, found.width)
+        stones[_MEANING[symbol]] |= found.bit(column, found.height - 1 - row_from_top)
+    return found, stones[BLACK], stones[WHITE]
 
 
 def write_grid(position: Position) -> str:

@@ -14,8 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from retro.games.rated import RatedMove
     from tablebase.format import PlyRecord
-    from tablebase.probe import MoveValue, Probe
+    from tablebase.probe import Probe
 
 COLUMNS = ("positions", "win", "draw", "loss", "terminal")
 
@@ -110,7 +111,7 @@ def print_turn(position: Position, value: int) -> None:
     print(f"White (0), the {side} player, is to move: {VALUE_NAMES[value]} for the {side} player")
 
 
-def line_json(start: Probe, line: Sequence[MoveValue]) -> dict[str, Any]:
+def line_json(start: Probe, line: Sequence[RatedMove]) -> dict[str, Any]:
     return {
         "position": move_text(start.position),
         "side_to_move": start.position.side_to_move,

@@ -1,0 +1,178 @@
+"""Both walks against the plain truth, against each other's threads, and against the literature.
+
+Every reachable position of many small boards, cut in every way, has the value
+that `naive` finds; then larger boards have the published counts and values.
+"""
+
+from dataclasses import replace
+from functools import cache
+
+import naive
+import numpy as np
+import pytest
+from strategies import published
+
+from retro.games.connect import Board
+from retro.index import plain
+from retro.index.ranking import rank_many
+from retro.walk.bits import Native, Portable, has_bmi2
+from retro.walk.layers import backward, forward, prepare
+
+SMALL = [
+    (1, 1, 2), (1, 6, 3), (1, 7, 4), (6, 1, 3), (7, 1, 2), (2, 2, 2), (3, 3, 2), (4, 3, 2),
+    (3, 3, 3), (4, 3, 3), (3, 4, 3), (2, 5, 3), (2, 7, 3), (5, 2, 3), (5, 3, 3), (4, 4, 3),
+    (3, 3, 4), (2, 6, 4), (5, 2, 4), (3, 5, 4), (4, 4, 4), (3, 3, 5),
+]  # fmt: skip
+EVERY_CUT = [(naive.Game(*g), left) for g in SMALL for left in range(g[0])]
+LETTER = {1: "W", 0: "D", -1: "L"}
+
+
+def walk(prepared):
+    """(counts of every ply, values of every ply, alive plane of every ply)."""
+    values = dict(backward(prepared))
+    steps = list(forward(prepared, values.get))
+    return [counts for counts, _ in steps], values, [alive for _, alive in steps]
+
+
+@cache
+def naive_arrays(game):
+    """[ply] -> bitboards and values of the live positions, as arrays."""
+    known = naive.values(game)
+    result = []
+    for layer in naive.live_layers(game):
+        positions = sorted(layer)
+        stones = np.array([naive.bitboards(game, p) for p in positions], np.uint64).reshape(-1, 2)
+        values = np.array([known[p] for p in positions], np.int64)
+        result.append((stones[:, 0].copy(), stones[:, 1].copy(), values))
+    return result
+
+
+def bit_at(plane, ranks):
+    return (plane[ranks // 64] >> (ranks % 64).astype(np.uint64) & np.uint64(1)).astype(np.int64)
+
+
+def set_bits(plane):
+    return np.flatnonzero(np.unpackbits(plane.astype("<u8").view(np.uint8), bitorder="little"))
+
+
+@pytest.mark.parametrize(("game", "left_columns"), EVERY_CUT)
+def test_every_reachable_position_has_the_value_that_naive_finds(game, left_columns):
+    prepared = prepare(Board(*game), left_columns)
+    counts, values, alive = walk(prepared)
+    assert [tuple(c) for c in counts] == [tuple(c) for c in naive.counts(game)]
+    for ply, (first, second, expected) in enumerate(naive_arrays(game)):
+        ranks = np.empty(len(first), np.int64)
+        rank_many(prepared.layout.shape, first, second, ranks)
+        assert (ranks >= 0).all()
+        win, loss = (bit_at(plane, ranks) for plane in values[ply])
+        assert not (win & loss).any()
+        np.testing.assert_array_equal(win - loss, expected)
+        # The forward walk marks these positions and no others.
+        np.testing.assert_array_equal(set_bits(alive[ply]), np.sort(ranks))
+
+
+@pytest.mark.parametrize(
+    ("game", "left_columns"), [c for c in EVERY_CUT if c[0].width * c[0].height <= 12]
+)
+def test_padding_is_zero_in_both_planes(game, left_columns):
+    board = Board(*game)
+    for ply, values in backward(prepare(board, left_columns)):
+        padding = np.array([p is None for p in plain.layer(board, left_columns, ply)])
+        for plane in values:
+            assert not padding[set_bits(plane)].any()
+
+
+@pytest.mark.parametrize("board", [Board(5, 4), Board(4, 5), Board(5, 4, 3), Board(6, 3)])
+def test_the_bytes_do_not_depend_on_the_number_of_threads(board):
+    expected_counts, expected, expected_alive = walk(prepare(board, threads=1))
+    for threads in (2, 3):
+        counts, values, alive = walk(prepare(board, threads=threads))
+        assert counts == expected_counts
+        for ply in range(board.cells + 1):
+            assert values[ply].tobytes() == expected[ply].tobytes()
+            assert alive[ply].tobytes() == expected_alive[ply].tobytes()
+
+
+@pytest.mark.skipif(not has_bmi2(), reason="this CPU has no PEXT and PDEP")
+@pytest.mark.parametrize(
+    ("board", "left_columns"), [(Board(5, 4), 3), (Board(4, 4, 3), 2), (Board(6, 3), 4)]
+)
+def test_the_bytes_do_not_depend_on_the_bit_instructions(board, left_columns):
+    prepared = prepare(board, left_columns)
+    counts, values, alive = walk(replace(prepared, bits=Native()))
+    portable_counts, portable_values, portable_alive = walk(replace(prepared, bits=Portable()))
+    assert counts == portable_counts
+    for ply in range(board.cells + 1):
+        assert values[ply].tobytes() == portable_values[ply].tobytes()
+        assert alive[ply].tobytes() == portable_alive[ply].tobytes()
+
+
+@pytest.mark.parametrize("ply", [0, 1, 10, 19, 20])
+def test_a_walk_goes_on_from_any_layer(ply):
+    prepared = prepare(Board(5, 4))
+    values = dict(backward(prepared))
+    resumed = dict(backward(prepared, values[ply], first_ply=ply - 1))
+    assert sorted(resumed) == list(range(ply))
+    assert all(resumed[p].tobytes() == values[p].tobytes() for p in resumed)
+
+
+def test_the_cut_changes_the_places_but_not_the_counts():
+    board = Board(5, 4)
+    first, *others = [walk(prepare(board, left))[0] for left in (1, 2, 3)]
+    assert all(counts == first for counts in others)
+
+
+def test_without_values_every_live_position_counts_as_a_draw():
+    board = Board(4, 4)
+    valued = walk(prepare(board))[0]
+    plain_counts = [counts for counts, _ in forward(prepare(board))]
+    for with_values, without in zip(valued, plain_counts, strict=True):
+        assert without.positions == with_values.positions
+        assert (without.win, without.loss) == (0, with_values.terminal)
+        assert without.draw == with_values.positions - with_values.terminal
+
+
+def by_board(row):
+    """A row of published numbers as a test; large boards are slow ones."""
+    width, height = row["width"], row["height"]
+    is_slow = width * height > 25 or (width, height) == (8, 3)
+    marks = [pytest.mark.slow] if is_slow else []
+    return pytest.param(row, id=f"{width}x{height}", marks=marks)
+
+
+@cache
+def counts_of(board):
+    return walk(prepare(board))[0]
+
+
+@pytest.mark.parametrize("row", [by_board(row) for row in published("connect4_counts.csv")])
+def test_connect4_has_the_published_number_of_positions(row):
+    counts = counts_of(Board(row["width"], row["height"]))
+    assert sum(c.positions for c in counts) == row["positions"]
+    # "Nonterminal" in the source leaves out full boards as well as lines.
+    unfinished = sum(c.positions - c.terminal for c in counts[:-1])
+    assert unfinished == row["nonterminal_positions"]
+
+
+@pytest.mark.parametrize("row", [by_board(row) for row in published("connect4_values.csv")])
+def test_connect4_has_the_published_value(row):
+    root = counts_of(Board(row["width"], row["height"]))[0]
+    assert LETTER[root.win - root.loss] == row["value"]
+
+
+@pytest.mark.parametrize("shape", [(4, 4), (4, 5), (5, 4), (5, 5)], ids=str)
+def test_connect4_has_the_published_values_ply_by_ply(shape):
+    rows = [r for r in published("connect4_wdl_per_ply.csv") if (r["width"], r["height"]) == shape]
+    names = ("ply", "positions", "win", "draw", "loss", "terminal")
+    expected = [tuple(row[name] for name in names) for row in rows]
+    assert len(expected) == shape[0] * shape[1] + 1
+    assert [tuple(counts) for counts in counts_of(Board(*shape))] == expected
+
+
+@pytest.mark.parametrize("row", [by_board(row) for row in published("connect3_values.csv")])
+def test_connect3_has_the_known_values(row):
+    counts = counts_of(Board(row["width"], row["height"], 3))
+    assert LETTER[counts[0].win - counts[0].loss] == row["value"]
+    names = {"positions": "positions", "win": "stm_win", "draw": "draw", "loss": "stm_loss"}
+    for name, published_name in names.items():
+        assert sum(getattr(c, name) for c in counts) == row[published_name]
