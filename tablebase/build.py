@@ -88,7 +88,8 @@ def build_tablebase(
     partial = PartialTable(path, header)
     if path.exists() and not force:
         result = _finished(path, board, begin, was_there=True)
-        partial.discard()  # a build may have died between joining and tidying up
+        if partial.folder.exists():
+            _tidy(partial)
         return result
     require_fit(estimate_build(board), path.parent, already_written=partial.size())
     with _only_builder(partial):
@@ -99,6 +100,12 @@ def build_tablebase(
         counts = _count(prepared, partial, report)
         partial.join(_root_value(counts[0]), counts)
     return _finished(path, board, begin, was_there=False)
+
+
+def _tidy(partial: PartialTable) -> None:
+    """Remove parts that a build left when it died after joining; not those of a build at work."""
+    with contextlib.suppress(StorageError), _only_builder(partial):
+        partial.discard()
 
 
 def _finished(path: Path, board: Board, begin: float, *, was_there: bool) -> BuildResult:
