@@ -38,6 +38,7 @@ SMALL = [
     (5, 1, 3), (1, 1, 2), (4, 3, 3), (3, 4, 4),
 ]  # fmt: skip
 EVERY_CUT = [(Board(*g), left) for g in SMALL for left in range(g[0])]
+LONG_ROWS = [(Board(4, 3), 3)]  # rows of more than one word
 
 cached_layout = cache(make_layout)
 
@@ -46,7 +47,7 @@ def words(*stones):
     return np.array(stones, np.uint64)
 
 
-@pytest.mark.parametrize(("board", "left_columns"), EVERY_CUT)
+@pytest.mark.parametrize(("board", "left_columns"), EVERY_CUT + LONG_ROWS)
 def test_every_place_of_a_small_board_is_where_the_definition_puts_it(board, left_columns):
     layout = make_layout(board, left_columns)
     sizes = ranked_positions(layout)
@@ -81,7 +82,7 @@ def test_padding_unranks_to_no_position(board, left_columns):
         )
 
 
-@pytest.mark.parametrize(("board", "left_columns"), EVERY_CUT[::3])
+@pytest.mark.parametrize(("board", "left_columns"), EVERY_CUT[::3] + LONG_ROWS)
 @pytest.mark.parametrize("words_at_once", [1, 3, None])
 def test_bulk_unranking_lists_the_marked_positions_in_order(
     monkeypatch, board, left_columns, words_at_once

@@ -140,10 +140,12 @@ def test_a_random_position_is_legal_and_of_its_ply(table_5x4, ply):
         assert find_moves(position) is not None
 
 
-def test_random_positions_are_spread_over_the_layer(table):
-    # Ply 1 has four positions; with 60 draws each comes up but for a chance below 1e-6.
+def test_random_positions_are_spread_over_the_layer_and_leave_out_what_play_cannot_reach(table):
+    # Ply 2 has 16 positions; 4 more have a rank, with the second player's stone underneath.
     rng = np.random.default_rng(7)
-    assert len({table.random_position(rng, 1).first for _ in range(60)}) == 4
+    drawn = [table.random_position(rng, 2) for _ in range(200)]
+    expected = {naive.bitboards(GAME, text) for text in naive.live_layers(GAME)[2]}
+    assert {(position.first, position.second) for position in drawn} == expected
 
 
 @pytest.mark.parametrize("ply", [-1, 17])

@@ -20,8 +20,8 @@ from retro.walk.layers import backward, forward, prepare
 
 SMALL = [
     (1, 1, 2), (1, 6, 3), (1, 7, 4), (6, 1, 3), (7, 1, 2), (2, 2, 2), (3, 3, 2), (4, 3, 2),
-    (3, 3, 3), (4, 3, 3), (3, 4, 3), (2, 5, 3), (2, 7, 3), (5, 2, 3), (5, 3, 3), (4, 4, 3),
-    (3, 3, 4), (2, 6, 4), (5, 2, 4), (3, 5, 4), (4, 4, 4), (3, 3, 5),
+    (3, 3, 3), (4, 3, 3), (3, 4, 3), (2, 5, 3), (2, 7, 3), (5, 2, 3), (5, 3, 3),
+    (3, 3, 4), (2, 6, 4), (5, 2, 4), (4, 3, 4), (4, 4, 4), (3, 3, 5),
 ]  # fmt: skip
 EVERY_CUT = [(naive.Game(*g), left) for g in SMALL for left in range(g[0])]
 LETTER = {1: "W", 0: "D", -1: "L"}
@@ -72,7 +72,9 @@ def test_every_reachable_position_has_the_value_that_naive_finds(game, left_colu
 
 
 @pytest.mark.parametrize(
-    ("game", "left_columns"), [c for c in EVERY_CUT if c[0].width * c[0].height <= 12]
+    ("game", "left_columns"),
+    # Of the larger ones only a cut with rows of more than one word.
+    [*(c for c in EVERY_CUT if c[0].width * c[0].height <= 10), (naive.Game(4, 3, 4), 3)],
 )
 def test_padding_is_zero_in_both_planes(game, left_columns):
     board = Board(*game)

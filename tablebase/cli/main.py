@@ -19,6 +19,7 @@ from tablebase.cli.common import (
     say,
     table_file,
 )
+from tablebase.cli.solve import add_solver_options, analyse_command, solve_command
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,7 +43,7 @@ def _main(arguments: Sequence[str] | None) -> int:
 def make_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="tablebase",
-        description="Ask exact Connect Four tables. Values are for the side to move.",
+        description="Ask exact Connect Four tables, or search. Values are for the side to move.",
     )
     add_version(parser)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
@@ -60,6 +61,15 @@ def make_parser() -> argparse.ArgumentParser:
     stats = commands.add_parser("stats", help="legal positions, wins, draws and losses per ply")
     add_table(stats)
     stats.set_defaults(command=stats_command)
+
+    solve = commands.add_parser("solve", help="value of any position, by table or by search")
+    add_solver_options(solve)
+    solve.add_argument("--strong", action="store_true", help="also the plies to the end")
+    solve.set_defaults(command=solve_command)
+
+    analyse = commands.add_parser("analyse", help="value and distance of every move, main line")
+    add_solver_options(analyse)
+    analyse.set_defaults(command=analyse_command)
 
     listing = commands.add_parser("list", help="the tables that are there")
     add_folder(listing)

@@ -1,0 +1,386 @@
+"""The fast exact search of Connect Four: one question at a time, one loop.
+
+The question is always "is the score at least `goal`?".  Scores are for the side to
+move: 0 a draw, s > 0 a win on ply `cells - 2 * s + 2` or the ply before (whichever
+is the winner's), negative a loss alike; so +1 is a win at the last moment.  An
+answer is a number: `>= goal` means "the score is at least this", `< goal` means
+"the score is at most this".
+
+Only *quiet* positions are nodes: nobody can win at once and at least two moves do
+not lose at once.  From any other position `settle` plays the forced moves.  A node
+is expanded in three passes over its successors:
+
+    1. play, settle, try the bounds of engine_bounds, start loading the table word;
+    2. look all of them up in the table; a single good one ends the node;
+    3. search what is left, most promising first.
+
+The recursion is a loop over `Stack`: level d + 1 holds the successors of the node
+of level d, so a node is a pair (level, slot).  A budget of nodes stops the loop
+without an answer; what was proved stays in the table, so asking again is cheap.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from retro.search.engine_bits import U0, U1, Board, inlined, popcount, prefetch, threats
+from retro.search.engine_bounds import static_score
+from retro.search.engine_table import fetch, lower_of, scramble, slot, store, upper_of
+
+UNKNOWN = 1000  # no score
+BEYOND = np.int64(31)  # no score is larger: a line needs at least two stones of its owner
+ONE = np.int64(1)
+SLOTS = 32  # successors per level, the width of the widest board
+WORDS = 8  # per slot: mover, mask, own threats, other's threats, scrambled code
+MOVER, MASK, OWN, OTHER, CODE = range(5)
+INTS = 2  # per slot: order, and whose score it is: +1 the predecessor's mover's, -1 not
+ORDER, SIGN = range(2)
+FRAME = 8  # per level: the node being searched there
+GOAL, BEST, LEFT, SINCE, SLOT = range(5)
+MIRROR_PLIES = 16  # later, a mirror image hardly ever comes up in the same search
+
+# Weights of the ordering: 12 for the side that tries to win, then 12 for the one that
+# tries to hold; found by hill climbing on nodes (NOTES.md).
+WEIGHTS = np.array([12, -3, 4, 5, 2, 4, 2, 6, 5, 4, 4, 1, 12, -3, 4, 4, 8, 4, 2, 6, 4, 4, 1, 1])
+
+
+class Stack(NamedTuple):
+    """Scratch memory of one search; two threads need two."""
+
+    words: np.ndarray  # uint64[levels * SLOTS * WORDS]
+    ints: np.ndarray  # int64[levels * SLOTS * INTS]
+    frames: np.ndarray  # int64[levels * FRAME]
+    clock: np.ndarray  # int64[1]: positions solved so far, the age of new entries
+
+
+def make_stack(board: Board) -> Stack:
+    """Allocate the scratch memory of a search on `board`."""
+    levels = int(board.cells) + 2
+    return Stack(
+        np.zeros(levels * SLOTS * WORDS, np.uint64),
+        np.zeros(levels * SLOTS * INTS, np.int64),
+        np.zeros(levels * FRAME, np.int64),
+        np.zeros(1, np.int64),
+    )
+
+
+@inlined
+def win_score(board, ply):
+    """Score of a line completed on `ply`, for its owner; 0 beyond the last ply."""
+    return (board.cells - ply) // 2 + 1 if ply <= board.cells else 0
+
+
+@inlined
+def settle(board, mover, mask, own, other, plies):
+    """Play moves while there is just one that does not lose at once.
+
+    The mover must have no immediate win.  Returns (score, sign, mover, mask, own,
+    other, plies, moves): if the game is decided `score` is for the mover given,
+    else it is UNKNOWN and the rest describes the quiet position reached; `sign` is
+    +1 if the same side is to move there, else -1.
+    """
+    sign = 1
+    while True:
+        feet = (mask + board.bottom) & board.full
+        forced = other & feet
+        moves = feet & ~(other >> U1)
+        if forced:
+            moves &= forced
+            if forced & (forced - U1):
+                moves = U0
+        if moves == U0:
+            score = -sign * win_score(board, plies + 2) if feet else 0
+            return score, sign, mover, mask, own, other, plies, moves
+        if moves & (moves - U1):
+            return UNKNOWN, sign, mover, mask, own, other, plies, moves
+        mover |= moves
+        mask |= moves
+        plies += 1
+        made = threats(board, mover) & board.full & ~mask
+        mover ^= mask
+        own, other = other & ~moves, made
+        sign = -sign
+
+
+@njit(cache=True, nogil=True)
+def mirrored(board, cells):
+    """Left-right mirror image of a board or of a code."""
+    image = U0
+    column = (board.column << U1) | U1
+    for _ in range(board.width):
+        image = (image << board.step) | (cells & column)
+        cells >>= board.step
+    return image
+
+
+@inlined
+def code_of(board, mover, mask, plies):
+    """Return the code of a position or, early in the game, the lesser of it and its mirror's.
+
+    In each column `mover + mask` is the mover's stones plus a full run up to the top
+    stone: it cannot carry into the next column, and mask is its highest bits.
+    """
+    code = mover + mask
+    if plies < MIRROR_PLIES:
+        return min(code, mirrored(board, code))
+    return code
+
+
+@inlined
+def order_of(board, first, leads, mine, his, mask, sign, moves, played):
+    """How promising a successor is for the player who made the move.
+
+    `mine` and `his` are the threats of that player and of his opponent.  The leader
+    profits from threats on lower rows, the follower from those on upper rows.
+    Successors with few replies and those reached by long forced lines come first:
+    they are cheap.
+    """
+    good = board.lower if leads else board.upper
+    next_up = ((mask + board.bottom) & board.full) << U1
+    value = popcount(mine) * WEIGHTS[first] - popcount(his) * WEIGHTS[first + 1]
+    value += popcount(mine & good) * WEIGHTS[first + 2] - popcount(his & ~good) * WEIGHTS[first + 3]
+    value -= popcount(mine & (his << U1)) * WEIGHTS[first + 4]
+    value -= popcount(moves) * (WEIGHTS[first + 5] if sign < 0 else WEIGHTS[first + 6])
+    value += played * WEIGHTS[first + 7]
+    value += popcount(mine & (mine << U1)) * WEIGHTS[first + 8]
+    value += popcount(mine & next_up) * WEIGHTS[first + 9]
+    return value - popcount(his & next_up) * WEIGHTS[first + 10]
+
+
+@njit(cache=True, nogil=True)
+def _swap(words, ints, level, i, j):
+    """Exchange two successors of one level (modified in place)."""
+    a = (level * SLOTS + i) * WORDS
+    b = (level * SLOTS + j) * WORDS
+    for n in range(5):
+        words[a + n], words[b + n] = words[b + n], words[a + n]
+    a = (level * SLOTS + i) * INTS
+    b = (level * SLOTS + j) * INTS
+    for n in range(INTS):
+        ints[a + n], ints[b + n] = ints[b + n], ints[a + n]
+
+
+@inlined
+def _put(words, level, node, mover, mask, own, other, code):
+    """Write a quiet position to a slot (modified in place)."""
+    base = (level * SLOTS + node) * WORDS
+    words[base + MOVER] = mover
+    words[base + MASK] = mask
+    words[base + OWN] = own
+    words[base + OTHER] = other
+    words[base + CODE] = code
+
+
+@inlined
+def _judge(board, mover, mask, other, plies, goal):
+    """Return a score that decides `score >= goal` for a quiet position, or UNKNOWN.
+
+    At best the mover wins on the third ply from here, at worst he loses on the fourth.
+    """
+    score = win_score(board, plies + 3)
+    if score < goal:
+        return score
+    score = -win_score(board, plies + 4)
+    if score >= goal:
+        return score
+    return static_score(board, mover, mask, other, plies, goal, UNKNOWN)
+
+
+@njit(cache=True, nogil=True)
+def _generate(board, table, hashing, stack, level, node, goal):
+    """Pass 1: write the undecided successors of a node to the level above it.
+
+    Returns (best, count).  A best score `>= goal` ends the node; otherwise it is the
+    best of the successors that were decided here.
+    """
+    words, ints, _, _ = stack
+    base = (level * SLOTS + node) * WORDS
+    mover = words[base + MOVER]
+    mask = words[base + MASK]
+    other = words[base + OTHER]
+    plies = popcount(mask)
+    leads = (board.cells - plies) & 1 == 0
+    first = 0 if goal > 0 else 12  # weights of the side that attacks, or holds
+    moves = (mask + board.bottom) & board.full & ~(other >> U1)
+    best = np.int64(-32)
+    count = 0
+    middle = (board.width - 1) >> 1
+    for i in range(board.width):
+        away = (i + 1) >> 1
+        column = middle + away if i & 1 else middle - away  # from the middle outwards
+        move = moves & (board.column << (np.uint64(column) * board.step))
+        if move == U0:
+            continue
+        after = mask | move
+        made = threats(board, mover | move) & board.full & ~after
+        score, sign, k_mover, k_mask, k_own, k_other, k_plies, k_moves = settle(
+            board, after ^ mover ^ move, after, other & ~move, made, plies + 1
+        )
+        sign = -sign
+        if score != UNKNOWN:
+            score = -score
+        else:
+            k_goal = goal if sign > 0 else 1 - goal
+            score = _judge(board, k_mover, k_mask, k_other, k_plies, k_goal)
+            if score != UNKNOWN:
+                score *= sign
+        if score != UNKNOWN:
+            best = max(best, score)
+            if score >= goal:
+                return best, 0
+            continue
+        code = scramble(hashing, code_of(board, k_mover, k_mask, k_plies))
+        prefetch(table, slot(hashing, code))
+        _put(words, level + 1, count, k_mover, k_mask, k_own, k_other, code)
+        if sign < 0:
+            k_own, k_other = k_other, k_own
+        order = order_of(
+            board, first, leads, k_own, k_other, k_mask, sign, k_moves, k_plies - plies
+        )
+        base = ((level + 1) * SLOTS + count) * INTS
+        ints[base + ORDER] = order * 64 - i * WEIGHTS[first + 11]
+        ints[base + SIGN] = sign
+        count += 1
+    return best, count
+
+
+@njit(cache=True, nogil=True)
+def _look_up(table, hashing, stack, level, count, goal, best):
+    """Pass 2: drop the successors (of `level`) that the table decides.  Returns (best, count)."""
+    words, ints, _, _ = stack
+    i = 0
+    while i < count:
+        entry = fetch(table, hashing, words[(level * SLOTS + i) * WORDS + CODE])
+        if entry != U0:
+            low = lower_of(entry)
+            high = upper_of(entry)
+            if ints[(level * SLOTS + i) * INTS + SIGN] < 0:
+                low, high = -high, -low
+            if low >= goal:
+                return low, 0
+            if high < goal:
+                best = max(best, high)
+                count -= 1
+                if i != count:
+                    _swap(words, ints, level, i, count)
+                continue
+        i += 1
+    return best, count
+
+
+@inlined
+def _expand(board, table, hashing, stack, level, node, goal):
+    """Passes 1 and 2.  Returns (best, count); the node is decided when count is 0."""
+    best, count = _generate(board, table, hashing, stack, level, node, goal)
+    # TABLE LEAF: a tablebase probe of each successor in `stack`, by arrays handed in,
+    # belongs here; what it decides is dropped exactly as `_look_up` drops.
+    if count:
+        best, count = _look_up(table, hashing, stack, level + 1, count, goal, best)
+    return best, count
+
+
+@njit(cache=True, nogil=True)
+def _keep(table, hashing, code, score, goal, nodes, age):
+    """Store the answer of a node (table modified in place)."""
+    if score >= goal:
+        store(table, hashing, code, score, BEYOND, nodes, age)
+    else:
+        store(table, hashing, code, -BEYOND, score, nodes, age)
+
+
+@njit(cache=True, nogil=True)
+def _next(stack, level):
+    """Pass 3: move the most promising successor left to the end of the list; return its slot."""
+    words, ints, frames, _ = stack
+    left = frames[level * FRAME + LEFT] - 1
+    frames[level * FRAME + LEFT] = left
+    base = (level + 1) * SLOTS * INTS + ORDER
+    top = left
+    for i in range(left):
+        if ints[base + i * INTS] > ints[base + top * INTS]:
+            top = i
+    if top != left:
+        _swap(words, ints, level + 1, top, left)
+    return left
+
+
+@njit(cache=True, nogil=True)
+def _search(board, table, hashing, stack, goal, budget, age):
+    """Answer the question for the node (0, 0).  Returns (score or UNKNOWN, nodes)."""
+    words, ints, frames, _ = stack
+    level = np.int64(0)
+    node = np.int64(0)
+    nodes = np.int64(0)
+    while True:
+        # Enter a node.  Its predecessor has just looked it up; asking the table once
+        # more, after its siblings were searched, saves 1 node in 5000 and costs time.
+        if nodes == budget:
+            return np.int64(UNKNOWN), nodes
+        nodes += 1
+        score, count = _expand(board, table, hashing, stack, level, node, goal)
+        if count:
+            base = level * FRAME
+            frames[base + GOAL] = goal
+            frames[base + BEST] = score
+            frames[base + LEFT] = count
+            frames[base + SINCE] = nodes
+            frames[base + SLOT] = node
+            score = np.int64(UNKNOWN)
+        else:
+            code = words[(level * SLOTS + node) * WORDS + CODE]
+            _keep(table, hashing, code, score, goal, ONE, age)
+        # Leave every node that is decided now.
+        while score != UNKNOWN:
+            if level == 0:
+                return score, nodes
+            score *= ints[(level * SLOTS + node) * INTS + SIGN]
+            level -= 1
+            base = level * FRAME
+            goal = frames[base + GOAL]
+            node = frames[base + SLOT]
+            score = max(score, frames[base + BEST])
+            if score < goal and frames[base + LEFT]:
+                frames[base + BEST] = score
+                score = np.int64(UNKNOWN)
+            else:
+                spent = nodes - frames[base + SINCE] + 1
+                code = words[(level * SLOTS + node) * WORDS + CODE]
+                _keep(table, hashing, code, score, goal, spent, age)
+        # Go down to the next successor.
+        node = _next(stack, level)
+        level += 1
+        if ints[(level * SLOTS + node) * INTS + SIGN] < 0:
+            goal = 1 - goal
+
+
+@njit(cache=True, nogil=True)
+def ask(board, table, hashing, stack, mover, mask, goal, budget, age):
+    """Is the score of an unfinished position at least `goal`?
+
+    Returns (score, nodes): `score >= goal` proves at least that score, a lesser one
+    proves at most that score; UNKNOWN if the budget ran out.  Table and stack are
+    modified in place.
+    """
+    plies = popcount(mask)
+    feet = (mask + board.bottom) & board.full
+    own = threats(board, mover) & board.full & ~mask
+    other = threats(board, mask ^ mover) & board.full & ~mask
+    if own & feet:
+        return win_score(board, plies + 1), 0
+    score, sign, mover, mask, own, other, plies, _ = settle(board, mover, mask, own, other, plies)
+    if score != UNKNOWN:
+        return score, 0
+    if sign < 0:
+        goal = 1 - goal
+    code = scramble(hashing, code_of(board, mover, mask, plies))
+    _put(stack.words, np.int64(0), np.int64(0), mover, mask, own, other, code)
+    entry = fetch(table, hashing, code)
+    if entry != U0 and lower_of(entry) >= goal:
+        return sign * lower_of(entry), 0
+    if entry != U0 and upper_of(entry) < goal:
+        return sign * upper_of(entry), 0
+    score, nodes = _search(board, table, hashing, stack, goal, budget, age)
+    return (score if score == UNKNOWN else sign * score), nodes

@@ -1,0 +1,201 @@
+"""The solver for people: positions in, exact values and distances out.
+
+    table?   a table that covers the position answers at once
+    search?  otherwise the engine searches, in slices of nodes, so that progress
+             can be shown, a time limit kept and Ctrl-C obeyed between slices
+
+Values are for the side to move: +1 WIN, 0 DRAW, -1 LOSS; `plies` count to the
+end of the game with the winner as fast and the loser as slow as possible (a
+draw ends when the board is full).
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+from retro.errors import GameOverError, IllegalPositionError, TimeLimitError
+from retro.games.connect import DEFAULT_CONNECT, WIN, Board, Position
+from retro.games.connect_text import as_position, column_text
+from retro.games.rated import RatedMove, order_moves
+from retro.search.engine_goals import make_engine
+from retro.search.engine_goals import solve as engine_solve
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+DEFAULT_MEMORY_MB = 1024
+SLICE_NODES = 1_000_000  # about half a second
+
+
+class Probe(Protocol):
+    """What the solver asks of a table."""
+
+    @property
+    def board(self) -> Board:
+        """The board of the table."""
+
+    def get_wdl(self, position: Any, default: None = None) -> int | None:
+        """The value for the side to move, or None."""
+
+
+@dataclass(frozen=True)
+class Solution:
+    """The exact value of a position for the side to move."""
+
+    value: int
+    plies: int | None  # to the end of the game; only if solved strongly
+    nodes: int
+    source: Literal["table", "search"]
+
+
+@dataclass(frozen=True)
+class Stones:
+    """A gravity-legal arrangement with a side to move, whatever its counts."""
+
+    board: Board
+    mover: int
+    other: int
+
+    @classmethod
+    def of(cls, position: Position) -> Stones:
+        return cls(position.board, position.mover, position.opponent)
+
+    def require_live(self) -> None:
+        """Raise unless the game can go on here."""
+        board = self.board
+        both = self.mover | self.other
+        for column in range(board.width):
+            bits = (both & board.column_mask(column)) >> (column * board.stride)
+            if bits & (bits + 1):
+                raise IllegalPositionError(f"a stone floats in column {column + 1}")
+        if board.has_line(self.mover) or board.has_line(self.other):
+            raise GameOverError(f"the game is over: a player has {board.connect} in a line")
+        if both.bit_count() == board.cells:
+            raise GameOverError("the game is over: the board is full, a draw")
+
+    def columns(self) -> list[int]:
+        """The columns that take one more stone."""
+        both = self.mover | self.other
+        full = self.board.column_mask
+        return [c for c in range(self.board.width) if both & full(c) != full(c)]
+
+    def play(self, column: int) -> Stones:
+        both = self.mover | self.other
+        height = (both & self.board.column_mask(column)).bit_count()
+        return Stones(self.board, self.other, self.mover | self.board.bit(column, height))
+
+    def is_over(self) -> bool:
+        both = self.mover | self.other
+        return both.bit_count() == self.board.cells or self.board.has_line(self.other)
+
+
+class Solver:
+    """An exact solver for one board; keeps what it has proved from one question to the next.
+
+    Parameters
+    ----------
+    board
+        `"7x6"` or a `Board`.
+    connect
+        Stones in a winning line, if `board` is text.
+    memory_mb
+        Size of the transposition table.
+    tables
+        Open tables of the same board that answer what they cover.
+    time_limit
+        Seconds per question; `TimeLimitError` when it is hit, never a guess.
+    report
+        Called with (nodes, seconds) about twice a second.
+
+    Examples
+    --------
+    >>> solver = Solver("4x4", memory_mb=1)
+    >>> found = solver.solve("", strong=True)
+    >>> found.value, found.plies, found.source
+    (0, 16, 'search')
+    """
+
+    def __init__(
+        self,
+        board: str | Board,
+        connect: int = DEFAULT_CONNECT,
+        *,
+        memory_mb: int = DEFAULT_MEMORY_MB,
+        tables: Sequence[Probe] = (),
+        time_limit: float | None = None,
+        report: Callable[[int, float], None] = lambda *_: None,
+    ) -> None:
+        self.board = Board.parse(board, connect) if isinstance(board, str) else board
+        self._tables = [table for table in tables if table.board == self.board]
+        self._time_limit = time_limit
+        self._report = report
+        sizes = (self.board.width, self.board.height, self.board.connect)
+        self._engine = make_engine(*sizes, memory=memory_mb << 20)
+
+    def solve(self, position: Any, strong: bool = False) -> Solution:
+        """The value of a position; with `strong` also its distance.
+
+        Takes every form that `connect_text.as_position` does, and `Stones`,
+        whose counts need not be possible.
+        """
+        stones = self._stones(position)
+        if not strong:
+            for table in self._tables:
+                value = table.get_wdl(self._as_game(stones))
+                if value is not None:
+                    return Solution(value, None, 0, "table")
+        return self._search(stones, strong)
+
+    def analyse(self, position: Any) -> list[RatedMove]:
+        """Every legal move with its value and distance for the mover, best first."""
+        stones = self._stones(position)
+        moves = []
+        for column in stones.columns():
+            after = stones.play(column)
+            if after.is_over():
+                value, plies = (WIN if self.board.has_line(after.other) else 0), 1
+            else:
+                reply = self._search(after, strong=True)
+                value, plies = -reply.value, 1 + (reply.plies or 0)
+            moves.append(RatedMove(column_text(column), column, value, plies))
+        return order_moves(self.board, moves)
+
+    def best_line(self, position: Any) -> list[RatedMove]:
+        """One line of best play to the end of the game: always the first of the best moves."""
+        stones = self._stones(position)
+        line: list[RatedMove] = []
+        while not line or not stones.is_over():
+            best = self.analyse(stones)[0]
+            line.append(best)
+            stones = stones.play(best.column)
+        return line
+
+    def _stones(self, position: Any) -> Stones:
+        is_stones = isinstance(position, Stones)
+        stones = position if is_stones else Stones.of(as_position(self.board, position))
+        stones.require_live()
+        return stones
+
+    def _as_game(self, stones: Stones) -> Any:
+        """The same question as a game position: bitboards of the first and second player."""
+        if (stones.mover | stones.other).bit_count() % 2:
+            return stones.other, stones.mover
+        return stones.mover, stones.other
+
+    def _search(self, stones: Stones, strong: bool) -> Solution:
+        begin = time.monotonic()
+        nodes = 0
+        while True:
+            both = stones.mover | stones.other
+            answer = engine_solve(self._engine, stones.mover, both, strong, SLICE_NODES)
+            nodes += answer.nodes
+            if answer.done:
+                return Solution(answer.value, answer.plies if strong else None, nodes, "search")
+            seconds = time.monotonic() - begin
+            self._report(nodes, seconds)
+            if self._time_limit is not None and seconds >= self._time_limit:
+                raise TimeLimitError(
+                    f"not solved within {self._time_limit:g} s ({nodes:,} nodes searched)"
+                )

@@ -1,0 +1,165 @@
+"""How fast the solver is: the empty 7x6 board and sets of positions of graded difficulty.
+
+    python scripts/bench_solver.py --sets DIR      # Pons' six files Test_L1_R1 ... Test_L3_R1
+    python scripts/bench_solver.py --limit 50      # without DIR: seeded random sets
+    python scripts/bench_solver.py --skip-empty --json
+
+Times are CPU seconds of one thread, kernels warm. The transposition table is
+cleared before each row and kept from line to line within it. With `bitbully`
+installed, the same positions go through it in the same run, and `ratio` is our
+time divided by its time. Known scores, where the files have them, are checked.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import json
+import random
+import time
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from retro.games.connect import Board, Position
+from retro.search import engine_goals
+
+BOARD = Board(7, 6)
+FILES = {
+    "end-easy": "Test_L3_R1",
+    "middle-easy": "Test_L2_R1",
+    "middle-medium": "Test_L2_R2",
+    "begin-easy": "Test_L1_R1",
+    "begin-medium": "Test_L1_R2",
+    "begin-hard": "Test_L1_R3",
+}
+# Where the files are not at hand: plies of random games without a move that loses at once.
+RANDOM_PLIES = {"end": (29, 40), "middle": (16, 28), "begin": (9, 14)}
+
+
+class Line(NamedTuple):
+    """A position and, if it is known, its score: (22 - |score|)-th stone of the winner ends it."""
+
+    moves: tuple[int, ...]
+    score: int | None
+
+
+def read_lines(path: Path, limit: int | None) -> list[Line]:
+    """The lines `moves score` of a file."""
+    pairs = (line.split() for line in path.read_text().splitlines()[:limit])
+    return [Line(tuple(int(m) - 1 for m in moves), int(score)) for moves, score in pairs]
+
+
+def random_lines(low: int, high: int, number: int) -> list[Line]:
+    """Random unfinished positions, the same for the same numbers."""
+    rng = random.Random(f"{low}-{high}")
+    lines: list[Line] = []
+    while len(lines) < number:
+        position = Position(BOARD)
+        for _ in range(rng.randint(low, high)):
+            if position.is_over():
+                break
+            position = position.play(rng.choice(position.legal_columns()))
+        if not position.is_over() and position.ply >= low:
+            lines.append(Line(position.history or (), None))
+    return lines
+
+
+def stones(line: Line) -> Position:
+    position = Position(BOARD)
+    for column in line.moves:
+        position = position.play(column)
+    return position
+
+
+def measure(
+    engine: engine_goals.Engine, name: str, lines: list[Line], *, strong: bool
+) -> dict[str, Any]:
+    """Solve some positions from a cleared table; compare with known scores and with bitbully."""
+    positions = [stones(line) for line in lines]
+    movers = [position.mover for position in positions]
+    masks = [position.first | position.second for position in positions]
+    engine.table[:] = 0
+    begin = time.process_time()
+    bounds, nodes, _ = engine_goals.solve_batch(engine, movers, masks, strong)
+    seconds = time.process_time() - begin
+    found = np.where(bounds[:, 0] > 0, bounds[:, 0], np.minimum(bounds[:, 1], 0))
+    pairs = zip(found, lines, strict=True)
+    known = [(int(score), line.score) for score, line in pairs if line.score is not None]
+    wrong = sum(f != s if strong else np.sign(f) != np.sign(s) for f, s in known)
+    row: dict[str, Any] = {
+        "set": name,
+        "kind": "distance" if strong else "value",
+        "positions": len(lines),
+        "known": len(known),
+        "wrong": int(wrong),
+        "nodes_per_position": nodes / len(lines),
+        "seconds_per_position": seconds / len(lines),
+        "nodes_per_second": nodes / max(seconds, 1e-9),
+    }
+    if name != "empty" and importlib.util.find_spec("bitbully"):
+        row["bitbully_seconds_per_position"] = bitbully_seconds(lines, strong) / len(lines)
+        row["ratio"] = row["seconds_per_position"] / row["bitbully_seconds_per_position"]
+    return row
+
+
+def bitbully_seconds(lines: list[Line], strong: bool) -> float:
+    """The same positions through bitbully, one thread, no opening book."""
+    from bitbully import bitbully_core
+
+    solver = bitbully_core.BitBullyCore()
+    boards = []
+    for line in lines:
+        board = bitbully_core.BoardCore()
+        for column in line.moves:
+            board.play(column)
+        boards.append(board)
+    begin = time.process_time()
+    for board in boards:
+        if strong:
+            solver.mtdf(board, 0)
+        else:
+            solver.negamax(board, -1, 1, 0)
+    return time.process_time() - begin
+
+
+def show(row: dict[str, Any]) -> None:
+    ratio = f"  {row['ratio']:.2f} of bitbully" if "ratio" in row else ""
+    print(
+        f"{row['set']:<14} {row['kind']:<9}{row['positions']:>5} positions, {row['wrong']} wrong"
+        f" of {row['known']}{row['nodes_per_position']:>15,.1f} nodes"
+        f"{1e3 * row['seconds_per_position']:>13.4f} ms"
+        f"{row['nodes_per_second'] / 1e6:>6.2f} million/s{ratio}",
+        flush=True,
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--sets", type=Path, metavar="DIR", help="folder of the six files")
+    parser.add_argument("--limit", type=int, default=100, help="positions per set (default 100)")
+    parser.add_argument("--memory", type=int, default=1024, metavar="MB")
+    parser.add_argument("--skip-empty", action="store_true")
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    engine_goals.solve(engine_goals.make_engine(4, 4, memory=1 << 16), 0, 0)  # compile or load
+    engine = engine_goals.make_engine(7, 6, memory=options.memory << 20)
+    engine.table[:] = 1  # touch every page once, outside the timing
+    jobs = [] if options.skip_empty else [("empty", [Line((), 1)])]
+    if options.sets:
+        jobs += [(n, read_lines(options.sets / f, options.limit)) for n, f in FILES.items()]
+    else:
+        jobs += [(n, random_lines(*p, options.limit)) for n, p in RANDOM_PLIES.items()]
+    rows = []
+    for name, lines in jobs:
+        for strong in (False, True):
+            rows.append(measure(engine, name, lines, strong=strong))
+            if not options.json:
+                show(rows[-1])
+    if options.json:
+        print(json.dumps(rows))
+
+
+if __name__ == "__main__":
+    main()

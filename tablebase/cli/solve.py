@@ -1,0 +1,119 @@
+"""`tablebase solve` and `tablebase analyse`: any position, by table or by search."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from retro.errors import BadTextError, TablebaseError
+from retro.games.connect import VALUE_NAMES, Board
+from tablebase.cli.common import add_connect, add_json, read_text, say
+from tablebase.places import table_path
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator
+
+    from retro.search.solver import Solver, Stones
+
+DEFAULT_BOARD = "7x6"
+QUIET_SECONDS = 1.0
+
+
+def add_solver_options(parser: argparse.ArgumentParser) -> None:
+    """The options that say what is to be solved, and how."""
+    parser.add_argument(
+        "position", nargs="?", default="", metavar="POSITION",
+        help="columns played, such as 4453, or a grid file (White to move)",
+    )  # fmt: skip
+    parser.add_argument("--board", metavar="WxH", help="default: 7x6, or what the grid says")
+    add_connect(parser)
+    parser.add_argument("--tables", type=Path, metavar="DIR", help="folder of tables to ask first")
+    parser.add_argument("--memory", type=int, default=1024, metavar="MB", help="default: 1024")
+    parser.add_argument("--time-limit", type=float, metavar="S", help="give up after S seconds")
+    add_json(parser)
+
+
+def solve_command(options: argparse.Namespace) -> int:
+    from tablebase.cli import show
+
+    stones = asked_stones(options)
+    with make_solver(options, stones.board) as solver:
+        found = solver.solve(stones, strong=options.strong)
+    word = VALUE_NAMES[found.value]
+    say(f"{word} for the side to move, by {found.source}, {found.nodes:,} nodes")
+    if options.json:
+        content: dict[str, Any] = {"board": str(stones.board), "connect": stones.board.connect}
+        content |= {"value": word, "plies": found.plies}
+        show.print_json({**content, "nodes": found.nodes, "source": found.source})
+    else:
+        print(f"{word} {found.plies}" if options.strong else word)
+    return 0
+
+
+def analyse_command(options: argparse.Namespace) -> int:
+    from tablebase.cli import show
+
+    stones = asked_stones(options)
+    with make_solver(options, stones.board) as solver:
+        moves = solver.analyse(stones)
+        line = "".join(move.move for move in solver.best_line(stones))
+    if options.json:
+        rated = [{"move": m.move, "value": VALUE_NAMES[m.value], "plies": m.plies} for m in moves]
+        content = {"board": str(stones.board), "connect": stones.board.connect}
+        best = VALUE_NAMES[moves[0].value]
+        show.print_json({**content, "value": best, "moves": rated, "line": line})
+        return 0
+    print("move  value  plies to the end   (for the player who moves, best first)")
+    for move in moves:
+        print(f"{move.move:>4}  {VALUE_NAMES[move.value]:<5}  {move.plies:>5}")
+    print(f"line: {line}")
+    return 0
+
+
+def asked_stones(options: argparse.Namespace) -> Stones:
+    """The position that the options name: moves, or the path of a grid."""
+    from retro.games.connect_text import grid_stones, read_moves
+    from retro.search.solver import Stones
+
+    board = Board.parse(options.board, options.connect) if options.board else None
+    path = Path(options.position)
+    is_file = bool(options.position) and path.is_file()
+    looks_like_path = "/" in options.position or "." in options.position
+    if not is_file and not looks_like_path:
+        board = board or Board.parse(DEFAULT_BOARD, options.connect)
+        return Stones.of(read_moves(board, options.position))
+    try:
+        found, black, white = grid_stones(read_text(path), board)
+    except TablebaseError as error:
+        raise type(error)(f"{path}: {error}") from None
+    return Stones(Board(found.width, found.height, options.connect), white, black)
+
+
+@contextlib.contextmanager
+def make_solver(options: argparse.Namespace, board: Board) -> Iterator[Solver]:
+    """A solver with the table of its board, if that is there."""
+    from retro.search import Solver
+
+    if options.memory < 1:
+        raise BadTextError(f"found --memory {options.memory}, wanted at least 1 MB")
+    with contextlib.ExitStack() as stack:
+        tables = []
+        path = table_path(board, options.tables)
+        if path.exists():
+            from tablebase.probe import open_tablebase
+
+            tables.append(stack.enter_context(open_tablebase(path)))
+        yield Solver(
+            board,
+            memory_mb=options.memory,
+            tables=tables,
+            time_limit=options.time_limit,
+            report=_report,
+        )
+
+
+def _report(nodes: int, seconds: float) -> None:
+    if seconds > QUIET_SECONDS:
+        say(f"{seconds:.0f} s, {nodes:,} nodes, {nodes / seconds / 1e6:.1f} million/s")
