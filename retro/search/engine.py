@@ -24,8 +24,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from retro.jit import inner
 from retro.search.engine_bits import U0, U1, Board, inlined, popcount, prefetch, threats
 from retro.search.engine_bounds import static_score
 from retro.search.engine_table import fetch, lower_of, scramble, slot, store, upper_of
@@ -105,7 +105,7 @@ def settle(board, mover, mask, own, other, plies):
         sign = -sign
 
 
-@njit(cache=True, nogil=True)
+@inner
 def mirrored(board, cells):
     """Left-right mirror image of a board or of a code."""
     image = U0
@@ -150,7 +150,7 @@ def order_of(board, first, leads, mine, his, mask, sign, moves, played):
     return value - popcount(his & next_up) * WEIGHTS[first + 10]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _swap(words, ints, level, i, j):
     """Exchange two successors of one level (modified in place)."""
     a = (level * SLOTS + i) * WORDS
@@ -189,7 +189,7 @@ def _judge(board, mover, mask, other, plies, goal):
     return static_score(board, mover, mask, other, plies, goal, UNKNOWN)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _generate(board, table, hashing, stack, level, node, goal):
     """Pass 1: write the undecided successors of a node to the level above it.
 
@@ -247,7 +247,7 @@ def _generate(board, table, hashing, stack, level, node, goal):
     return best, count
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _look_up(table, hashing, stack, level, count, goal, best):
     """Pass 2: drop the successors (of `level`) that the table decides.  Returns (best, count)."""
     words, ints, _, _ = stack
@@ -282,7 +282,7 @@ def _expand(board, table, hashing, stack, level, node, goal):
     return best, count
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _keep(table, hashing, code, score, goal, nodes, age):
     """Store the answer of a node (table modified in place)."""
     if score >= goal:
@@ -291,7 +291,7 @@ def _keep(table, hashing, code, score, goal, nodes, age):
         store(table, hashing, code, -BEYOND, score, nodes, age)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _next(stack, level):
     """Pass 3: move the most promising successor left to the end of the list; return its slot."""
     words, ints, frames, _ = stack
@@ -307,7 +307,7 @@ def _next(stack, level):
     return left
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _search(board, table, hashing, stack, goal, budget, age):
     """Answer the question for the node (0, 0).  Returns (score or UNKNOWN, nodes)."""
     words, ints, frames, _ = stack
@@ -356,7 +356,7 @@ def _search(board, table, hashing, stack, goal, budget, age):
             goal = 1 - goal
 
 
-@njit(cache=True, nogil=True)
+@inner
 def ask(board, table, hashing, stack, mover, mask, goal, budget, age):
     """Is the score of an unfinished position at least `goal`?
 

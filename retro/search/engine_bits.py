@@ -20,7 +20,7 @@ uint64; W * (H + 1) <= 64.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from llvmlite import ir
@@ -28,8 +28,12 @@ from numba import njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-# For small functions of the node loop: a call would copy the whole Board.
-inlined = njit(cache=True, nogil=True, forceinline=True)
+from retro.jit import inner
+
+# For small functions of the node loop: a call would copy the whole Board. They keep their
+# Python wrapper, cheap for plain numbers, so that tests can call them.
+_INLINED: dict[str, Any] = {"nogil": True, "forceinline": True, "no_cfunc_wrapper": True}
+inlined = njit(**_INLINED)
 
 U0 = np.uint64(0)
 U1 = np.uint64(1)
@@ -129,7 +133,7 @@ def prefetch(typingctx, array, index):
     return types.void(array, types.uint64), codegen
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _bit_steps(board):
     """Bit steps of the four directions; the first `board.reach` of them hold lines.
 
@@ -164,7 +168,7 @@ def _feet4(stones, s):
     return pair & (pair >> (s + s))
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _threats_any(board, stones):
     """As `_threats4`, for any line: each cell of the line in turn is the missing one."""
     cells = U0
@@ -201,7 +205,7 @@ def gaps(board, cells):
     return _threats_any(board, cells)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _has_line_any(board, stones):
     """As `has_line`, for any line length."""
     steps = _bit_steps(board)

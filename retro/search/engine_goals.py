@@ -18,10 +18,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numba import njit
 
+from retro.jit import entry, inner
 from retro.search.engine import UNKNOWN, Stack, ask, make_stack, win_score
-from retro.search.engine_bits import Board, has_line, make_board, popcount
+from retro.search.engine_bits import Board, make_board, popcount
 from retro.search.engine_table import Hashing, make_table
 
 if TYPE_CHECKING:
@@ -123,11 +123,23 @@ def check_position(board: Board, mover: int, mask: int) -> None:
         raise ValueError(f"stones outside the board or the mask: {mover:#x}, {mask:#x}")
     if ((mask & ~bottom) >> 1) & ~mask:
         raise ValueError(f"floating stones in mask {mask:#x}")
-    if has_line(board, np.uint64(mover)) or has_line(board, np.uint64(mask ^ mover)):
+    if _has_line(board, mover) or _has_line(board, mask ^ mover):
         raise ValueError(f"the game is already won: {mover:#x}, {mask:#x}")
 
 
-@njit(cache=True, nogil=True)
+def _has_line(board: Board, stones: int) -> bool:
+    """Plainly, so that one question does not wait for the jitted twin to compile."""
+    steps = (1, int(board.step), int(board.step) - 1, int(board.step) + 1)[: int(board.reach)]
+    for step in steps:
+        run = stones
+        for i in range(1, int(board.connect)):
+            run &= stones >> (step * i)
+        if run:
+            return True
+    return False
+
+
+@inner
 def _next_goal(board, low, high, plies, strong, horizon):
     """Choose the next question about a score in low..high.  Returns (goal, horizon)."""
     farthest = board.cells if strong else min(WEAK_HORIZON, (board.cells - plies) // 2)
@@ -147,7 +159,7 @@ def _next_goal(board, low, high, plies, strong, horizon):
     return (low + 1 if low > 0 else high), horizon
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _narrow(board, table, hashing, stack, mover, mask, strong, budget, age):
     """Ask until the score, or just its sign, is known.  Returns (low, high, nodes, done)."""
     plies = popcount(mask)
@@ -168,7 +180,7 @@ def _narrow(board, table, hashing, stack, mover, mask, strong, budget, age):
     return low, high, total, True
 
 
-@njit(cache=True, nogil=True)
+@entry
 def _batch(board, table, hashing, stack, movers, masks, strong, bounds, budget):
     """Solve position after position; bounds, table and stack are modified in place."""
     total = 0

@@ -21,8 +21,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from retro.jit import entry
 from retro.search.engine_bits import U0, U1, Board, inlined
 
 DATA_BITS = 20
@@ -111,7 +111,7 @@ def upper_of(entry):
     return np.int64((entry >> UPPER_SHIFT) & SIX) - 32
 
 
-@njit(cache=True, nogil=True)
+@entry
 def store(table, hashing, x, lower, upper, nodes, age):
     """Put a proved interval of scores into the table (modified in place).
 
