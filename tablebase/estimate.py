@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from retro.errors import DoesNotFitError
 from retro.index.layout import (
     default_left_columns,
-    half_memory,
+    layout_memory,
     make_layout,
     ranked_bound,
     ranked_positions,
@@ -33,7 +33,7 @@ BITS_ON_DISK = 0.4  # per padded position, both planes
 BYTES_PER_PLY = 20_000  # attributes and chunk tables
 BASE_MEMORY = 250_000_000  # interpreter, numba, h5py
 LAYERS_IN_MEMORY = 3  # one walked, one read, one being written
-EXACT_LIST_BYTES = 1_000_000_000  # compute the layout itself if its lists take no more
+EXACT_BYTES = 1_500_000_000  # compute the layout itself if it takes no more
 
 
 @dataclass(frozen=True)
@@ -65,8 +65,8 @@ def estimate_build(board: Board) -> Estimate:
     4658609
     """
     left_columns = default_left_columns(board)
-    lists = half_memory(board, left_columns)
-    if lists <= EXACT_LIST_BYTES:
+    lists = layout_memory(board, left_columns)
+    if lists <= EXACT_BYTES:
         layout = make_layout(board, left_columns)
         ranked = int(ranked_positions(layout).sum())
         bits = [64 * int(words) for words in layout.layer_words]

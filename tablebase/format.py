@@ -1,7 +1,7 @@
 """The file format: one HDF5 file holds one table. This docstring is its specification.
 
-Root attributes
----------------
+Root attributes (64-bit integers, or fixed-length ASCII strings)
+----------------------------------------------------------------
     format          "retro-tablebase"
     format_version  1
     generator       name and version of the program that wrote it; for people

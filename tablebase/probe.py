@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
 import numpy as np
 
 from retro.errors import (
+    BadTextError,
     GameOverError,
     IllegalPositionError,
     MissingTableError,
@@ -256,4 +257,9 @@ class Tablebase:
 
 
 def _as_words(words: ArrayLike) -> NDArray[np.uint64]:
-    return np.ascontiguousarray(words, np.uint64)
+    array = np.asarray(words)
+    if array.size and array.dtype.kind not in "iu":
+        raise BadTextError(f"found bitboards of type {array.dtype}, wanted 64-bit integers")
+    if array.size and array.min() < 0:
+        raise IllegalPositionError("found a negative bitboard")
+    return np.ascontiguousarray(array, np.uint64)

@@ -32,6 +32,7 @@ from retro.errors import (
     IncompleteTableError,
     MissingTableError,
     StorageError,
+    TablebaseError,
 )
 from retro.version import VERSION as GENERATOR_VERSION
 from tablebase.format import (
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
     Values = NDArray[np.uint64]
 
 ZSTD_LEVEL = 1
+LIBRARY_VERSIONS = ("v110", "v110")  # checksummed and smaller metadata; read by HDF5 1.10 and later
 GENERATOR = f"retro-tablebase {GENERATOR_VERSION}"
 
 
@@ -111,7 +113,7 @@ class PartialTable:
             with _reading(path):
                 group = file[ply_name(ply)]
                 values = _read_planes(group)
-                stored = group.attrs["sha256"]
+                stored = _text(group.attrs["sha256"])
         if digest_values(values) != stored:
             raise ChecksumError(f"{path}: the values of ply {ply} do not have their digest")
         return values
@@ -127,7 +129,7 @@ class PartialTable:
         aside = self.path.with_name(self.path.name + ".tmp")
         with _storage_errors(aside):
             try:
-                with h5py.File(aside, "w") as file:
+                with h5py.File(aside, "w", libver=LIBRARY_VERSIONS) as file:
                     records = [self._copy_part(file, count) for count in counts]
                     _write_root(file, self.header, value, records)
                 _sync(aside)
@@ -145,7 +147,7 @@ class PartialTable:
         group = file[name]
         for key in COUNT_NAMES:
             group.attrs[key] = np.int64(getattr(counts, key))
-        return PlyRecord(*counts, sha256=str(group.attrs["sha256"]))
+        return PlyRecord(*counts, sha256=_text(group.attrs["sha256"]))
 
 
 class TableFile:
@@ -159,8 +161,11 @@ class TableFile:
         try:
             self.header = _read_header(self._file, path)
             with _reading(path):
+                for name in ("value", "digest"):
+                    if name not in self._file.attrs:
+                        raise DamagedFileError(f"{path} lacks the root attribute {name!r}")
                 self.value = int(self._file.attrs["value"])
-                self.digest = str(self._file.attrs["digest"])
+                self.digest = _text(self._file.attrs["digest"])
                 is_finished = int(self._file.attrs.get("finished", 0)) == 1
                 self.records = [self._read_record(ply) for ply in self.header.plies]
             if not is_finished:
@@ -187,7 +192,7 @@ class TableFile:
     def _read_record(self, ply: int) -> PlyRecord:
         attributes = self._file[ply_name(ply)].attrs
         counts = {name: int(attributes[name]) for name in COUNT_NAMES}
-        return PlyRecord(ply=ply, **counts, sha256=str(attributes["sha256"]))
+        return PlyRecord(ply=ply, **counts, sha256=_text(attributes["sha256"]))
 
     def words(self, ply: int) -> int:
         """Length of the planes of a ply."""
@@ -209,10 +214,12 @@ class TableFile:
 
 def _part_image(header: Header, ply: int, values: Values) -> bytes:
     """A part as the bytes of an HDF5 file, made in memory so that only we touch the disk."""
-    with h5py.File(ply_name(ply), "w", driver="core", backing_store=False) as file:
+    with h5py.File(
+        ply_name(ply), "w", driver="core", backing_store=False, libver=LIBRARY_VERSIONS
+    ) as file:
         _write_header(file, header)
         group = file.create_group(ply_name(ply))
-        group.attrs["sha256"] = digest_values(values)
+        group.attrs["sha256"] = np.bytes_(digest_values(values))
         for name, plane in zip(PLANES, values, strict=True):
             filters: dict[str, Any] = {}
             if len(plane):
@@ -237,39 +244,43 @@ def _read_planes(group: h5py.Group, begin: int = 0, end: int | None = None) -> V
 
 
 def _write_header(file: h5py.File, header: Header) -> None:
-    for name, value in asdict(header).items():
-        file.attrs[name] = value
-    file.attrs["generator"] = GENERATOR
+    for name, value in {**asdict(header), "generator": GENERATOR}.items():
+        file.attrs[name] = np.bytes_(value) if isinstance(value, str) else np.int64(value)
 
 
 def _write_root(file: h5py.File, header: Header, value: int, records: list[PlyRecord]) -> None:
     _write_header(file, header)
-    file.attrs["value"] = value
-    file.attrs["digest"] = table_digest(header, value, records)
+    file.attrs["value"] = np.int64(value)
+    file.attrs["digest"] = np.bytes_(table_digest(header, value, records))
     file.flush()
-    file.attrs["finished"] = 1
+    file.attrs["finished"] = np.int64(1)
+
+
+def _text(attribute: Any) -> str:
+    """A text attribute: fixed-length ASCII as we write it, or a string as others may."""
+    return attribute if isinstance(attribute, str) else bytes(attribute).decode("ascii")
 
 
 def _read_header(file: h5py.File, path: Path) -> Header:
     """The header; refuses by name what this program does not understand."""
     with _reading(path):
         found = {name: file.attrs[name] for name in file.attrs}
-    if str(found.get("format")) != FORMAT:
-        raise DamagedFileError(f"{path} is an HDF5 file, but not a {FORMAT} file")
-    version = int(found.get("format_version", 0))
-    if version != VERSION:
-        raise FormatVersionError(
-            f"{path} has format version {version}; this program reads version {VERSION}"
-        )
-    known = {field.name: field.type for field in fields(Header)}
-    missing = sorted(known.keys() - found.keys())
-    if missing:
-        raise DamagedFileError(f"{path} lacks the root attribute {missing[0]!r}")
-    content: dict[str, Any] = {
-        name: int(found[name]) if kind == "int" else str(found[name])
-        for name, kind in known.items()
-    }
-    header = Header(**content)
+        if "format" not in found or _text(found["format"]) != FORMAT:
+            raise DamagedFileError(f"{path} is an HDF5 file, but not a {FORMAT} file")
+        version = int(found.get("format_version", 0))
+        if version != VERSION:
+            raise FormatVersionError(
+                f"{path} has format version {version}; this program reads version {VERSION}"
+            )
+        known = {field.name: field.type for field in fields(Header)}
+        missing = sorted(known.keys() - found.keys())
+        if missing:
+            raise DamagedFileError(f"{path} lacks the root attribute {missing[0]!r}")
+        content: dict[str, Any] = {
+            name: int(found[name]) if kind == "int" else _text(found[name])
+            for name, kind in known.items()
+        }
+        header = Header(**content)
     expected = Header(**{**asdict(header), "game": Header.game, "index": Header.index})
     if header != expected or header.metric != Header.metric or header.root != Header.root:
         raise FormatVersionError(
@@ -284,7 +295,9 @@ def _reading(path: Path) -> Iterator[None]:
     """Give HDF5's many ways to fail on damaged bytes one name."""
     try:
         yield
-    except (OSError, KeyError, RuntimeError, ValueError, TypeError) as error:
+    except TablebaseError:
+        raise
+    except (OSError, LookupError, RuntimeError, ValueError, TypeError, AttributeError) as error:
         reason = str(error).strip("'\"").splitlines()[0] if str(error) else type(error).__name__
         raise ChecksumError(f"{path} is damaged: {reason}") from error
 

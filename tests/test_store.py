@@ -111,7 +111,7 @@ def test_someone_with_only_h5py_reads_the_right_values(sound):
     checked = 0
     with h5py.File(sound) as file:
         board = Board(*(int(file.attrs[name]) for name in ("width", "height", "connect")))
-        assert file.attrs["format"] == "retro-tablebase"
+        assert file.attrs["format"] == b"retro-tablebase"
         assert file.attrs["format_version"] == 1
         assert file.attrs["finished"] == 1
         for ply in range(file.attrs["first_ply"], file.attrs["last_ply"] + 1):
@@ -220,18 +220,16 @@ def test_a_flipped_byte_in_any_chunk_fails_its_checksum(path):
             table.read(ply)
 
 
-def test_a_flipped_byte_nearly_anywhere_is_named_or_does_no_harm(path):
+def test_a_flipped_byte_anywhere_is_named_or_does_no_harm(path):
     """Either the answers are the same, or the error is one of ours; never a wrong answer.
 
-    Left out is HDF5's heap of strings: it has no checksum, and libhdf5 loops for ever over
-    some damaged ones.
+    Strings are of fixed length for this: HDF5 keeps others in a heap without a checksum, and
+    loops for ever over some damaged ones.
     """
     expected, whole = read_everything(path), path.read_bytes()
-    heaps = [match.start() for match in re.finditer(b"GCOL", whole)]
-    assert heaps
+    assert b"GCOL" not in whole
     rng = np.random.default_rng(3)
-    offsets = [int(o) for o in rng.integers(len(whole), size=70)]
-    offsets = [o for o in offsets if not any(heap <= o < heap + 4096 for heap in heaps)]
+    offsets = [int(o) for o in rng.integers(len(whole), size=150)]
     harmless = 0
     for offset in offsets:
         path.write_bytes(whole)
@@ -239,7 +237,7 @@ def test_a_flipped_byte_nearly_anywhere_is_named_or_does_no_harm(path):
         with contextlib.suppress(TablebaseError):
             assert read_everything(path) == expected
             harmless += 1
-    assert 0 < harmless < len(offsets)  # the file has slack, and not only slack
+    assert harmless < len(offsets)
 
 
 @pytest.mark.parametrize("name", ["positions", "win", "draw", "loss", "terminal"])

@@ -52,7 +52,7 @@ def forge(path: Path, change: Callable[[h5py.File], None]) -> None:
             group = file[ply_name(ply)]
             group.attrs["sha256"] = digest_values(np.stack([group[name][:] for name in PLANES]))
             counts = {name: int(group.attrs[name]) for name in COUNT_NAMES}
-            records.append(PlyRecord(ply=ply, **counts, sha256=str(group.attrs["sha256"])))
+            records.append(PlyRecord(ply=ply, **counts, sha256=group.attrs["sha256"]))
         file.attrs["digest"] = table_digest(header, int(file.attrs["value"]), records)
 
 

@@ -32,7 +32,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from retro.errors import BadTextError, GameOverError, IllegalPositionError, WrongBoardError
-from retro.games.connect import Board, Position, find_moves
+from retro.games.connect import MAX_BITS, Board, Position, find_moves
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -159,7 +159,10 @@ def from_array(board: Board, array: Any) -> Position:
     >>> from_array(Board(3, 2), [[0, 0, 0], [0, 1, 0]]).side_to_move
     'second'
     """
-    cells = np.asarray(array)
+    try:
+        cells = np.asarray(array)
+    except ValueError:
+        raise BadTextError("found rows of different lengths in a board array") from None
     if cells.shape != (board.height, board.width):
         raise WrongBoardError(
             f"found an array of shape {cells.shape}, wanted {(board.height, board.width)} "
@@ -197,14 +200,14 @@ def as_position(board: Board, thing: Any) -> Position:
             raise WrongBoardError(
                 f"the position is on {thing.board.name}, the table is for {board.name}"
             )
-        return thing
+        return thing if 0 <= thing.first | thing.second < 1 << MAX_BITS else thing.check()
     if isinstance(thing, str):
         return (
             read_grid(thing, board)
             if re.match(r"\s*(#|[0-9]+\s*[xX])", thing)
             else read_moves(board, thing)
         )
-    if isinstance(thing, tuple) and len(thing) == 2 and np.ndim(thing[0]) == 0:
+    if isinstance(thing, tuple) and [isinstance(t, int | np.integer) for t in thing] == [True] * 2:
         return Position(board, int(thing[0]), int(thing[1])).check()
     if isinstance(thing, list | tuple | np.ndarray):
         return from_array(board, thing)

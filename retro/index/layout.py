@@ -203,9 +203,11 @@ def ranked_bound(board: Board) -> list[int]:
     return [ways.get((ply, first_stones(ply)), 0) for ply in range(board.cells + 1)]
 
 
-def half_memory(board: Board, left_columns: int) -> int:
-    """Bytes that the lists of both halves take at most."""
-    return 8 * sum(
-        capacity(columns, board.height, board.connect)
-        for columns in (left_columns, board.width - left_columns)
+def layout_memory(board: Board, left_columns: int) -> int:
+    """Bytes that the lists of both halves and the table of offsets take at most."""
+    right_columns = board.width - left_columns
+    listed = sum(
+        capacity(columns, board.height, board.connect) for columns in (left_columns, right_columns)
     )
+    offsets = (board.height + 1) ** board.width * (right_columns * board.height + 2)
+    return 8 * (listed + offsets)
