@@ -1,9 +1,13 @@
 """The ladder: whatever rungs are on, every position of small boards has its true value."""
 
+import json
 import random
+import subprocess
+import sys
 from dataclasses import replace
 from functools import cache
 from itertools import pairwise
+from pathlib import Path
 
 import naive
 import pytest
@@ -242,3 +246,18 @@ def test_the_ladder_climbs_one_rung_at_a_time() -> None:
 def test_every_position_of_4x4() -> None:
     for rules in (naive.Game(4, 4, 4), naive.Game(4, 4, 3)):
         check(ConnectGame(Board(*rules)), Rungs(), connect_states(rules), reach=16)
+
+
+def test_the_study_tells_what_rungs_save() -> None:
+    """The script runs; its minimax and its alpha-beta differ as its table says."""
+    script = Path(__file__).parents[1] / "scripts" / "study_search.py"
+    done = subprocess.run(
+        [sys.executable, script, "2,3,2", "3x3/3:12", "--json"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    for rows in json.loads(done.stdout).values():
+        assert [row["rung"] for row in rows] == [name for name, _ in climb()]
+        minimax, _, alpha_beta = rows[:3]
+        assert alpha_beta["saved"] == 1 - alpha_beta["nodes"] / minimax["nodes"] > 0

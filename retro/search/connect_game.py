@@ -18,8 +18,8 @@ What is known of the game beyond its rules, each piece in the hook of one rung:
 
   If those cells and her stones hold no line, the side to move cannot win:
   the follower reaches at least a draw (she may even win on the way). On
-  boards of even height this is the second player's claim-even of Allis (1988,
-  chapter 3); counted from the top it holds for any height and either player.
+  boards of even height this is the second player's claim-even of Allis
+  (1988); counted from the top it holds for any height and either player.
 """
 
 from __future__ import annotations
