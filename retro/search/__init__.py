@@ -1,6 +1,8 @@
 """Forward search: exact answers where no table reaches.
 
-`Solver` is what users want; the engine's parts are in the `engine` modules.
+`Solver` is what users want; its engine's parts are in the `engine` modules.
+`ladder` is a plain alpha-beta that does not know the game: the readable core,
+the subject of `scripts/study_search.py`, and an oracle of the fast one.
 """
 
 from __future__ import annotations

@@ -1,0 +1,206 @@
+"""What each rung of the search ladder is worth: nodes, table hits, time, share of nodes saved.
+
+    python scripts/study_search.py                  # every board, every rung (a few minutes)
+    python scripts/study_search.py 3,3,3 4x3/3      # these boards only
+    python scripts/study_search.py --depths 5x4     # minimax against alpha-beta at equal depths
+    python scripts/study_search.py --memory         # small tables, each replacement scheme
+    python scripts/study_search.py --json
+
+A board is `WIDTHxHEIGHT/K` (Connect-k with gravity) or `ROWS,COLS,K` (free
+placement), and after a colon the moves played before the search begins:
+`4x4/4:222332`. Minimax and negamax are left out (`-`) where their tree is too
+large to walk. A rung is compared with the one before it in the list.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from retro.games import connect_text, mnk_text
+from retro.games.connect import Board
+from retro.games.mnk import MnkBoard
+from retro.search.connect_game import ConnectGame
+from retro.search.ladder import search
+from retro.search.mnk_game import MnkGame
+from retro.search.rungs import Rungs, climb
+
+if TYPE_CHECKING:
+    from retro.search.lines import Stones
+    from retro.search.table import Replacement
+
+# Boards from tiny to what plain Python can still search; moves lead to positions of mixed values.
+BOARDS = [
+    "3,3,3",
+    "2,4,3",
+    "4x3/3",
+    "4x4/4:222332",
+    "4x4/4:2223",
+    "5x3/3",
+    "4x4/4",
+    "3,4,3",
+    "5x4/4:33",
+    "4,4,4",
+]
+# Trees without cuts grow with the factorial or the width; beyond these they take too long.
+MOST_EMPTY_FOR_MINIMAX = {"connect": 12, "mnk": 9}
+MOST_EMPTY_FOR_ALPHA_BETA = {"connect": 15, "mnk": 12}
+
+SCHEMES: tuple[Replacement, ...] = ("newest", "costliest", "two-tier")
+
+
+class Case(NamedTuple):
+    """A position to search, and what the text that names it says."""
+
+    name: str
+    game: ConnectGame | MnkGame
+    state: Stones
+
+    @property
+    def empty(self) -> int:
+        return self.game.plies_left(self.state)
+
+    def first_rung(self) -> int:
+        """The lowest rung that gets through the tree in reasonable time."""
+        kind = "mnk" if isinstance(self.game, MnkGame) else "connect"
+        if self.empty <= MOST_EMPTY_FOR_MINIMAX[kind]:
+            return 0
+        return 2 if self.empty <= MOST_EMPTY_FOR_ALPHA_BETA[kind] else 3
+
+
+def read_case(text: str) -> Case:
+    """Read a board and its moves as described above."""
+    board_text, _, moves = text.partition(":")
+    if "," in board_text:
+        mnk = MnkGame(MnkBoard.parse(board_text))
+        return Case(text, mnk, mnk.state(mnk_text.read_moves(mnk.board, moves)))
+    size, _, connect = board_text.partition("/")
+    board = Board.parse(size, int(connect)) if connect else Board.parse(size)
+    game = ConnectGame(board)
+    return Case(text, game, game.state(connect_text.read_moves(board, moves)))
+
+
+def study(case: Case, slots: int) -> list[dict[str, Any]]:
+    """One row per rung, from the ground up."""
+    rows: list[dict[str, Any]] = []
+    for name, rungs in climb(slots)[case.first_rung() :]:
+        row = measure(case, rungs)
+        before = rows[-1]["nodes"] if rows else row["nodes"]
+        rows.append({"rung": name, **row, "saved": 1 - row["nodes"] / before})
+    if len({row["value"] for row in rows}) != 1:
+        raise SystemExit(f"the rungs disagree about {case.name}: {rows}")
+    return rows
+
+
+def measure(case: Case, rungs: Rungs, depth: int | None = None) -> dict[str, Any]:
+    begin = time.perf_counter()
+    found = search(case.game, case.state, rungs, depth=depth)
+    seconds = time.perf_counter() - begin
+    return {
+        "value": found.value,
+        "nodes": found.nodes,
+        "table_hits": found.table_hits,
+        "seconds": round(seconds, 4),
+        "nodes_at_ply": found.nodes_at_ply,
+    }
+
+
+def study_depths(case: Case, most_nodes: int, slots: int) -> list[dict[str, Any]]:
+    """Nodes at equal depth, each core until it visits more than `most_nodes`.
+
+    The wins and losses of so short a search are few, so most values are the
+    horizon's draw: alpha-beta meets nearly its best case.
+    """
+    steps = dict(climb(slots))
+    columns = {"minimax": steps["minimax"], "alpha-beta": steps["alpha-beta"]}
+    columns["to forced moves"] = steps["forced moves"]
+    rows: list[dict[str, Any]] = []
+    for depth in range(1, case.empty + 1):
+        row: dict[str, Any] = {"depth": depth}
+        for name, rungs in columns.items():
+            before = rows[-1].get(name) if rows else 0
+            if before is not None and before <= most_nodes / 3:
+                row[name] = measure(case, rungs, depth)["nodes"]
+        if len(row) == 1:
+            break
+        rows.append(row)
+    return rows
+
+
+def study_memory(case: Case) -> list[dict[str, Any]]:
+    """Nodes with tables far too small, by replacement scheme."""
+    rungs = dict(climb())["bounds"]
+    return [
+        {"slots": slots}
+        | {
+            scheme: measure(case, replace(rungs, slots=slots, replacement=scheme))["nodes"]
+            for scheme in SCHEMES
+        }
+        for slots in (1 << 6, 1 << 8, 1 << 10, 1 << 12, 1 << 20)
+    ]
+
+
+def print_study(case: Case, rows: list[dict[str, Any]]) -> None:
+    word = {1: "WIN", 0: "DRAW", -1: "LOSS"}[rows[0]["value"]]
+    print(f"\n{case.name}   {case.empty} empty cells, {word}")
+    print(f"  {'rung':14}{'nodes':>10}{'saved':>8}{'hits':>9}{'seconds':>9}")
+    for row in rows:
+        saved = f"{row['saved']:8.0%}" if row is not rows[0] else " " * 8
+        print(
+            f"  {row['rung']:14}{row['nodes']:10,}{saved}{row['table_hits']:9,}"
+            f"{row['seconds']:9.2f}"
+        )
+
+
+def print_depths(case: Case, rows: list[dict[str, Any]]) -> None:
+    names = [name for name in rows[0] if name != "depth"]
+    print(f"\n{case.name}   nodes at equal depth (effective branching factor: nodes^(1/depth))")
+    print("  depth" + "".join(f"{name:>22}" for name in names))
+    for row in rows:
+        cells = [_depth_cell(row.get(name), row["depth"]) for name in names]
+        print(f"  {row['depth']:5}" + "".join(cells))
+
+
+def print_memory(case: Case, rows: list[dict[str, Any]]) -> None:
+    print(f"\n{case.name}   nodes by size of the table and replacement scheme")
+    print(f"  {'slots':>9}" + "".join(f"{scheme:>12}" for scheme in SCHEMES))
+    for row in rows:
+        print(f"  {row['slots']:9,}" + "".join(f"{row[scheme]:12,}" for scheme in SCHEMES))
+
+
+def _depth_cell(nodes: int | None, depth: int) -> str:
+    return f"{nodes:14,} ({nodes ** (1 / depth):5.2f})" if nodes else f"{'-':>22}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("boards", nargs="*", help="such as 3,3,3 or 4x3/3 or 4x4/4:222332")
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--depths", action="store_true", help="compare at equal depths instead")
+    what.add_argument("--memory", action="store_true", help="compare replacement schemes instead")
+    parser.add_argument("--most-nodes", type=int, default=500_000, help="where --depths stops")
+    parser.add_argument("--slots", type=int, default=1 << 20, help="entries in the table")
+    parser.add_argument("--json", action="store_true")
+    arguments = parser.parse_args()
+    default = ["5x4/4"] if arguments.depths or arguments.memory else BOARDS
+    found = {}
+    for text in arguments.boards or default:
+        case = read_case(text)
+        if arguments.depths:
+            rows, show = study_depths(case, arguments.most_nodes, arguments.slots), print_depths
+        elif arguments.memory:
+            rows, show = study_memory(case), print_memory
+        else:
+            rows, show = study(case, arguments.slots), print_study
+        found[text] = rows
+        if not arguments.json:
+            show(case, rows)
+    if arguments.json:
+        print(json.dumps(found, indent=1))
+
+
+if __name__ == "__main__":
+    main()
