@@ -25,11 +25,19 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from retro.games.connect_bits import U0, U1, popcount
-from retro.index.halves import column_cells, find_sorted
+from retro.index.halves import Half, column_cells
 from retro.jit import entry, inner
 from retro.walk.bits import deposit, extract
 from retro.walk.ended import ended_columns, ended_rows
-from retro.walk.plans import ALL, LAST, SHIFT, HalfPlanes, left_part_plane
+from retro.walk.plans import (
+    ALL,
+    LAST,
+    SHIFT,
+    HalfPlanes,
+    board_column,
+    left_part_plane,
+    places,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -54,10 +62,8 @@ class ForwardPlan(NamedTuple):
 
 def make_forward_plan(layout: Layout, plan: Plan) -> ForwardPlan:
     """Prepare the forward walk of a board."""
-    right = layout.right
-    down = np.full((right.geometry.width, len(right.colourings)), -1, np.int32)
-    _fill_down(right, down)
-    rows = ended_rows(right)
+    down = _rows_before(layout.right)
+    rows = ended_rows(layout.right)
     planes = HalfPlanes(plan.first_word, plan.colour, plan.stay, plan.holes)
     columns = ended_columns(layout.left, planes)
     return ForwardPlan(
@@ -65,21 +71,23 @@ def make_forward_plan(layout: Layout, plan: Plan) -> ForwardPlan:
     )
 
 
-@entry
-def _fill_down(half, down):
-    """Fill `down` in place."""
-    start = half.start
-    for profile in range(len(half.stones)):
-        for column in range(half.geometry.width):
-            top = half.tops[profile] & column_cells(half.geometry.height, column)
-            if top != U0:
-                before = profile - half.radix[column]
-                for q in range(start.shape[1] - 1):
-                    for i in range(start[profile, q], start[profile, q + 1]):
-                        wanted = half.colourings[i] & ~top
-                        q_before = q if wanted == half.colourings[i] else q - 1
-                        low, high = start[before, q_before], start[before, q_before + 1]
-                        down[column, i] = find_sorted(half.colourings, low, high, wanted) - low
+def _rows_before(half: Half) -> NDArray[np.int32]:
+    """For every colouring and column the row without the column's top stone, or -1."""
+    width, height = half.geometry.width, half.geometry.height
+    down = np.full((width, len(half.colourings)), -1, np.int32)
+    for profile, column in np.argwhere(half.heights > 0):
+        top = half.tops[profile] & np.uint64(board_column(height, column))
+        before = profile - half.radix[column]
+        for q in range(half.stones[profile] + 1):
+            low, high = half.start[profile, q], half.start[profile, q + 1]
+            is_first = (half.colourings[low:high] & top) != U0
+            for mine, q_before in ((is_first, q - 1), (~is_first, q)):
+                if mine.any():
+                    there = slice(half.start[before, q_before], half.start[before, q_before + 1])
+                    rows = low + np.flatnonzero(mine)
+                    wanted = half.colourings[rows] & ~top
+                    down[column, rows] = places(half.colourings[there], wanted)
+    return down
 
 
 class Scratch(NamedTuple):

@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from retro.games.connect_bits import U0, U1, has_line
-from retro.index.halves import Half, column_cells, find_sorted
+from retro.index.halves import Half, column_cells
 from retro.jit import entry, inner
 
 if TYPE_CHECKING:
@@ -70,11 +70,43 @@ class Plan(NamedTuple):
 
 def make_plan(layout: Layout) -> Plan:
     """Prepare the walks of a board."""
-    right = layout.right
-    up = np.full((2, right.geometry.width, len(right.colourings)), -1, np.int32)
-    _fill_right_moves(right, up)
+    up = _right_moves(layout.right)
     lines = cross_lines(layout.board, layout.left.geometry.width)
     return Plan(*half_planes(layout.left), up, *lines)
+
+
+def _right_moves(half: Half) -> NDArray[np.int32]:
+    """The row maps `up`. Few and short lists: numpy does, and needs no compiling."""
+    width, height = half.geometry.width, half.geometry.height
+    up = np.full((2, width, len(half.colourings)), -1, np.int32)
+    for profile, column in np.argwhere(half.heights < height):
+        cell = half.playable[profile] & np.uint64(board_column(height, column))
+        after = profile + half.radix[column]
+        for mover, bit in enumerate((cell, U0)):
+            for q in range(half.stones[profile] + 1):
+                here = slice(half.start[profile, q], half.start[profile, q + 1])
+                there = slice(half.start[after, q + 1 - mover], half.start[after, q + 2 - mover])
+                wanted = half.colourings[here] | bit
+                up[mover, column, here] = places(half.colourings[there], wanted)
+    return up
+
+
+def board_column(height: int, column: int) -> int:
+    """The cells of one column, as `halves.column_cells`."""
+    return ((1 << height) - 1) << (int(column) * (height + 1))
+
+
+def places(values: NDArray[np.uint64], wanted: NDArray[np.uint64]) -> NDArray[np.int64]:
+    """Where each wanted value stands among the sorted values, or -1.
+
+    >>> places(np.array([2, 5, 7], np.uint64), np.array([5, 6, 8], np.uint64)).tolist()
+    [1, -1, -1]
+    """
+    if not len(values):
+        return np.full(len(wanted), -1)
+    at = np.searchsorted(values, wanted)
+    at[at == len(values)] = 0
+    return np.where(values[at] == wanted, at, -1)
 
 
 def half_planes(half: Half) -> HalfPlanes:
@@ -134,26 +166,6 @@ def _fill_planes(half, planes):
                                 planes.holes[lane, profile, q] = True
                             else:
                                 planes.stay[lane, word] |= U1 << place
-
-
-@entry
-def _fill_right_moves(half, up):
-    """Fill `up` in place."""
-    geo = half.geometry
-    for profile in range(len(half.stones)):
-        for column in range(geo.width):
-            cell = half.playable[profile] & column_cells(geo.height, column)
-            if cell == U0:
-                continue
-            after = profile + half.radix[column]
-            for mover in range(2):
-                bit = cell if mover == 0 else U0
-                for q in range(half.start.shape[1] - 2 + mover):
-                    low = half.start[after, q + 1 - mover]
-                    high = half.start[after, q + 2 - mover]
-                    for i in range(half.start[profile, q], half.start[profile, q + 1]):
-                        row = find_sorted(half.colourings, low, high, half.colourings[i] | bit)
-                        up[mover, column, i] = row - low if row >= 0 else -1
 
 
 @inner
