@@ -114,6 +114,14 @@ def test_verify_says_what_it_checked(capsys: pytest.CaptureFixture[str], level: 
     assert (found["positions"] > 0) == (level != "quick")
 
 
+def test_the_solver_confirms_every_position_of_4x4(capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, _ = ask(capsys, "verify", "4x4", "--solver", "--json")
+    _, stats, _ = ask(capsys, "stats", "4x4", "--json")
+    plies = json.loads(stats)["plies"][:-1]
+    assert status == 0
+    assert json.loads(out)["solver"] == sum(p["positions"] - p["terminal"] for p in plies)
+
+
 @pytest.mark.parametrize(
     ("arguments", "error", "words"),
     [

@@ -15,6 +15,7 @@ from retro.games.connect_bits import geometry
 from retro.index.enumerate import stretch_positions, stretches
 from retro.index.ranking import rank_position
 from tablebase.build import build_tablebase
+from tablebase.cross_check import cross_check
 from tablebase.format import COUNT_NAMES, PLANES, PlyRecord, ply_name, table_digest
 from tablebase.probe import open_tablebase
 from tablebase.store import TableFile, digest_values
@@ -136,6 +137,22 @@ def test_a_consistent_lie_about_many_values_is_found_by_the_sample(copy: Path) -
         check(copy, "sample")
     with pytest.raises(VerificationError, match="successors say"):
         check(copy, "full")
+
+
+def test_a_lie_about_one_value_is_found_by_the_solver(copy: Path) -> None:
+    with open_tablebase(copy) as table:
+        position = table.random_position(np.random.default_rng(6), 8)
+        place = rank_position(table.layout, position)
+    flip(copy, 8, "loss" if value_of(copy, position) == -1 else "win", place.rank)
+    with open_tablebase(copy) as table, pytest.raises(VerificationError, match="the solver finds"):
+        cross_check(table)
+
+
+def test_larger_tables_are_compared_with_the_solver_by_samples(
+    built_5x5: object, table_folder: Path
+) -> None:
+    with open_tablebase(table_folder / "connect4-5x5.h5") as table:
+        assert cross_check(table) > 4_000
 
 
 @pytest.mark.parametrize("name", COUNT_NAMES)

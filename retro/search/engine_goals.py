@@ -25,7 +25,7 @@ from retro.search.engine_bits import Board, make_board, popcount
 from retro.search.engine_table import Hashing, make_table
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from numpy.typing import ArrayLike
 
 FIRST_HORIZON = 8
 HORIZON_STEP = 6
@@ -90,8 +90,8 @@ def solve(
 
 def solve_batch(
     engine: Engine,
-    movers: Sequence[int],
-    masks: Sequence[int],
+    movers: ArrayLike,
+    masks: ArrayLike,
     strong: bool = False,
     node_limit: int = NO_LIMIT,
 ) -> tuple[np.ndarray, int, int]:
@@ -101,7 +101,7 @@ def solve_batch(
     `solved` are settled: equal if `strong`, else of one sign.
     """
     stones = np.asarray(movers, np.uint64), np.asarray(masks, np.uint64)
-    bounds = np.empty((len(movers), 2), np.int64)
+    bounds = np.empty((len(stones[0]), 2), np.int64)
     nodes, solved = _batch(*engine, *stones, strong, bounds, np.int64(node_limit))
     return bounds, int(nodes), int(solved)
 

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from retro.games.connect import Board, Position
+    from tablebase.cli.progress import Ticker
+    from tablebase.probe import Tablebase
 
 LEVELS = ("quick", "sample", "full")
 
@@ -79,6 +81,9 @@ def make_parser() -> argparse.ArgumentParser:
     verify = commands.add_parser("verify", help="check a table; exit code 0 if it is sound")
     add_table(verify)
     verify.add_argument("--level", choices=LEVELS, default="quick", help="default: quick")
+    verify.add_argument(
+        "--solver", action="store_true", help="compare with the forward solver, too"
+    )
     verify.set_defaults(command=verify_command)
     return parser
 
@@ -182,9 +187,10 @@ def verify_command(options: argparse.Namespace) -> int:
 
     with open_table(options) as table, Ticker(table.header.last_ply) as ticker:
         done = verify(table, options.level, report=ticker.tick)
+        agreed = _cross_check(table, ticker) if options.solver else 0
         name, path = table.board.name, table.path
     if options.json:
-        show.print_json({"file": str(path), "sound": True, **asdict(done)})
+        show.print_json({"file": str(path), "sound": True, **asdict(done), "solver": agreed})
         return 0
     print(f"{name}: sound at level {done.level} ({path})")
     print(f"plies with checked digests and counts: {done.plies}")
@@ -192,4 +198,12 @@ def verify_command(options: argparse.Namespace) -> int:
         print(f"positions that agree with their successors: {done.positions:,}")
     if done.searched:
         print(f"positions that a plain search confirmed: {done.searched:,}")
+    if options.solver:
+        print(f"positions that the solver confirmed: {agreed:,}")
     return 0
+
+
+def _cross_check(table: Tablebase, ticker: Ticker) -> int:
+    from tablebase.cross_check import cross_check
+
+    return cross_check(table, report=ticker.tick)

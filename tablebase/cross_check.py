@@ -1,0 +1,87 @@
+"""The solver against the table: two programs that share only the rules must agree.
+
+The table was made backward, a layer at a time; the solver searches forward
+from one position. Boards of up to some million positions are compared whole,
+larger ones by seeded samples of every ply. Compared are the values, and for
+some positions of every piece the distances: a win takes an odd number of
+plies, a loss an even one, a draw all that are left.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from retro.errors import VerificationError
+from retro.games.connect import VALUE_NAMES, Position
+from retro.games.connect_text import write_grid
+from retro.search.engine_goals import make_engine, plies_of, solve_batch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from numpy.typing import NDArray
+
+    from retro.search.engine_goals import Engine
+    from tablebase.probe import Tablebase
+
+    Piece = tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.int8]]
+
+WHOLE_POSITIONS = 5_000_000  # 5x4 has 3.9 million
+SAMPLES_PER_PLY = 200
+DISTANCES_PER_PIECE = 20
+ENGINE_BYTES = 1 << 27
+
+
+def cross_check(
+    table: Tablebase, *, seed: int = 0, report: Callable[[str, int], None] = lambda *_: None
+) -> int:
+    """Compare solver and table; raise at the first disagreement. Returns how many agreed."""
+    board = table.board
+    engine = make_engine(board.width, board.height, board.connect, memory=ENGINE_BYTES)
+    rng = np.random.default_rng(seed)
+    agreed = 0
+    for ply in table.header.plies[:-1]:  # a full board needs no search
+        report("solver", ply)
+        for piece in _pieces(table, rng, ply):
+            _compare(table, engine, ply, piece)
+            agreed += len(piece[0])
+    return agreed
+
+
+def _pieces(table: Tablebase, rng: np.random.Generator, ply: int) -> Iterator[Piece]:
+    """The positions of a ply that are compared: all of them, or a sample."""
+    if sum(record.positions for record in table.counts) <= WHOLE_POSITIONS:
+        yield from table.layer_arrays(ply)
+        return
+    record = table.counts[ply - table.header.first_ply]
+    number = min(SAMPLES_PER_PLY, record.positions - record.terminal)
+    positions = [table.random_position(rng, ply) for _ in range(number)]
+    first = np.array([position.first for position in positions], np.uint64)
+    second = np.array([position.second for position in positions], np.uint64)
+    yield first, second, table.probe_many(first, second)
+
+
+def _compare(table: Tablebase, engine: Engine, ply: int, piece: Piece) -> None:
+    first, second, values = piece
+    movers, masks = (second if ply % 2 else first), first | second
+    bounds, _, _ = solve_batch(engine, movers, masks)
+    found = (bounds[:, 0] > 0).astype(np.int8) - (bounds[:, 1] < 0)
+    wrong = np.flatnonzero(found != values)
+    if len(wrong):
+        where = int(wrong[0])
+        position = Position(table.board, int(first[where]), int(second[where]))
+        raise VerificationError(
+            f"{table.path}: ply {ply} holds {VALUE_NAMES[int(values[where])]}, the solver finds "
+            f"{VALUE_NAMES[int(found[where])]}, White to move:\n{write_grid(position)}"
+        )
+    some = slice(None, None, max(1, len(first) // DISTANCES_PER_PIECE))
+    scores, _, _ = solve_batch(engine, movers[some], masks[some], strong=True)
+    for score, mask, value in zip(scores[:, 0], masks[some], values[some], strict=True):
+        plies = plies_of(engine.board, int(score), int(mask))
+        is_fitting = plies == table.board.cells - ply if value == 0 else plies % 2 == (value > 0)
+        if np.sign(score) != value or not is_fitting:
+            raise VerificationError(
+                f"{table.path}: a {VALUE_NAMES[int(value)]} of ply {ply} cannot take {plies} plies"
+            )
