@@ -20,7 +20,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from retro.errors import DamagedFileError, StorageError, WrongBoardError
+from retro.errors import (
+    DamagedFileError,
+    FormatVersionError,
+    IncompleteTableError,
+    StorageError,
+    WrongBoardError,
+)
 from retro.index.layout import default_left_columns
 from retro.walk.layers import Prepared, backward, forward, prepare
 from tablebase.estimate import estimate_build, require_fit
@@ -87,7 +93,10 @@ def build_tablebase(
     header = header_for(board, default_left_columns(board))
     partial = PartialTable(path, header)
     if path.exists() and not force:
-        result = _finished(path, board, begin, was_there=True)
+        try:
+            result = _finished(path, board, begin, was_there=True)
+        except (DamagedFileError, FormatVersionError, IncompleteTableError) as error:
+            raise type(error)(f"{error}; say --force to build it again") from error
         if partial.folder.exists():
             _tidy(partial)
         return result

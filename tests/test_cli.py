@@ -189,6 +189,8 @@ def test_a_truncated_table_is_damaged(capsys: pytest.CaptureFixture[str], shelf:
         status, _, err = ask(capsys, "verify", str(broken))
         assert status == errors.DamagedFileError.exit_code
         assert "broken.h5" in err
+        assert build.main(["4x4", "--out", str(broken)]) == errors.DamagedFileError.exit_code
+        assert "--force" in capsys.readouterr().err
         assert ask(capsys, "list")[0] == errors.DamagedFileError.exit_code
     finally:
         broken.unlink()
