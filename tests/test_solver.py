@@ -9,8 +9,10 @@ import pytest
 
 from retro.errors import (
     BadTextError,
+    DoesNotFitError,
     GameOverError,
     IllegalPositionError,
+    TablebaseError,
     TimeLimitError,
     WrongBoardError,
 )
@@ -166,6 +168,23 @@ def test_the_command_analyses(capsys: pytest.CaptureFixture[str]) -> None:
     assert found["value"] == "WIN"
     assert found["moves"][0]["move"] == found["line"][0]
     assert len(found["line"]) == found["moves"][0]["plies"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        (["--board", "8x7", "--memory", "1"], BadTextError),  # tags of 64-bit boards need 16 MB
+        (["--memory", "99999999"], DoesNotFitError),
+        (["--memory", "0"], BadTextError),
+    ],
+)
+def test_memory_that_cannot_be_gets_one_line(
+    capsys: pytest.CaptureFixture[str], arguments: list[str], error: type[TablebaseError]
+) -> None:
+    assert main.main(["solve", "1", *arguments]) == error.exit_code
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert len(err.splitlines()) == 1
 
 
 def test_a_time_limit_has_its_own_exit_code(capsys: pytest.CaptureFixture[str]) -> None:

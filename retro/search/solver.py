@@ -15,7 +15,13 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from retro.errors import GameOverError, IllegalPositionError, TimeLimitError
+from retro.errors import (
+    BadTextError,
+    DoesNotFitError,
+    GameOverError,
+    IllegalPositionError,
+    TimeLimitError,
+)
 from retro.games.connect import DEFAULT_CONNECT, WIN, Board, Position
 from retro.games.connect_text import as_position, column_text
 from retro.games.rated import RatedMove, order_moves
@@ -132,7 +138,12 @@ class Solver:
         self._time_limit = time_limit
         self._report = report
         sizes = (self.board.width, self.board.height, self.board.connect)
-        self._engine = make_engine(*sizes, memory=memory_mb << 20)
+        try:
+            self._engine = make_engine(*sizes, memory=memory_mb << 20)
+        except ValueError as error:
+            raise BadTextError(f"found {memory_mb} MB for {self.board}: {error}") from None
+        except MemoryError:
+            raise DoesNotFitError(f"a table of {memory_mb:,} MB does not fit in memory") from None
 
     def solve(self, position: Any, strong: bool = False) -> Solution:
         """The value of a position; with `strong` also its distance.

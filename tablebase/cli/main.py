@@ -102,8 +102,9 @@ def asked_position(options: argparse.Namespace, board: Board) -> Position:
 
     if options.grid is None:
         return read_moves(board, options.position)
+    text = read_text(options.grid)
     try:
-        return read_grid(read_text(options.grid), board)
+        return read_grid(text, board)
     except TablebaseError as error:
         raise type(error)(f"{options.grid}: {error}") from None
 

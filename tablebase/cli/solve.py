@@ -84,8 +84,9 @@ def asked_stones(options: argparse.Namespace) -> Stones:
     if not is_file and not looks_like_path:
         board = board or Board.parse(DEFAULT_BOARD, options.connect)
         return Stones.of(read_moves(board, options.position))
+    text = read_text(path)
     try:
-        found, black, white = grid_stones(read_text(path), board)
+        found, black, white = grid_stones(text, board)
     except TablebaseError as error:
         raise type(error)(f"{path}: {error}") from None
     return Stones(Board(found.width, found.height, options.connect), white, black)
