@@ -1,4 +1,4 @@
-"""Table files on disk: the only module that knows h5py. `format` says what is in them.
+"""Table files on disk. `format` says what is in them.
 
 A table is written in parts, one small HDF5 file per ply, in a folder beside its place:
 
@@ -13,10 +13,7 @@ from them. Joining copies compressed chunks as they are.
 
 from __future__ import annotations
 
-import contextlib
-import errno
 import hashlib
-import os
 import shutil
 from dataclasses import asdict, fields
 from typing import TYPE_CHECKING, Any, Self
@@ -32,9 +29,17 @@ from retro.errors import (
     IncompleteTableError,
     MissingTableError,
     StorageError,
-    TablebaseError,
 )
 from retro.version import VERSION as GENERATOR_VERSION
+from tablebase.files import (
+    LIBRARY_VERSIONS,
+    attribute_text,
+    open_file,
+    reading,
+    storage_errors,
+    sync,
+    write_whole,
+)
 from tablebase.format import (
     CHUNK_WORDS,
     COUNT_NAMES,
@@ -48,7 +53,7 @@ from tablebase.format import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -58,7 +63,6 @@ if TYPE_CHECKING:
     Values = NDArray[np.uint64]
 
 ZSTD_LEVEL = 1
-LIBRARY_VERSIONS = ("v110", "v110")  # checksummed and smaller metadata; read by HDF5 1.10 and later
 GENERATOR = f"retro-tablebase {GENERATOR_VERSION}"
 
 
@@ -100,20 +104,20 @@ class PartialTable:
     def write(self, ply: int, values: Values) -> None:
         """Keep the values of a ply; on return they are safe on disk."""
         image = _part_image(self.header, ply, values)
-        with _storage_errors(self.folder):
+        with storage_errors(self.folder):
             self.folder.mkdir(parents=True, exist_ok=True)
-            _write_whole(self.part(ply), image)
+            write_whole(self.part(ply), image)
 
     def read(self, ply: int) -> Values:
         """The values of a finished ply, checked against their digest."""
         path = self.part(ply)
-        with _open(path) as file:
+        with open_file(path) as file:
             if _read_header(file, path) != self.header:
                 raise DamagedFileError(f"{path} belongs to another table")
-            with _reading(path):
+            with reading(path):
                 group = file[ply_name(ply)]
                 values = _read_planes(group)
-                stored = _text(group.attrs["sha256"])
+                stored = attribute_text(group.attrs["sha256"])
         if digest_values(values) != stored:
             raise ChecksumError(f"{path}: the values of ply {ply} do not have their digest")
         return values
@@ -127,27 +131,27 @@ class PartialTable:
                 f"joining {self.path} needs {needed:,} bytes, {self.path.parent} has {free:,} free"
             )
         aside = self.path.with_name(self.path.name + ".tmp")
-        with _storage_errors(aside):
+        with storage_errors(aside):
             try:
                 with h5py.File(aside, "w", libver=LIBRARY_VERSIONS) as file:
                     records = [self._copy_part(file, count) for count in counts]
                     _write_root(file, self.header, value, records)
-                _sync(aside)
+                sync(aside)
                 aside.replace(self.path)
             except BaseException:
                 aside.unlink(missing_ok=True)
                 raise
-            _sync(self.path.parent)
+            sync(self.path.parent)
         self.discard()
 
     def _copy_part(self, file: h5py.File, counts: Counts) -> PlyRecord:
         name = ply_name(counts.ply)
-        with _open(self.part(counts.ply)) as part:
+        with open_file(self.part(counts.ply)) as part:
             part.copy(part[name], file)
         group = file[name]
         for key in COUNT_NAMES:
             group.attrs[key] = np.int64(getattr(counts, key))
-        return PlyRecord(*counts, sha256=_text(group.attrs["sha256"]))
+        return PlyRecord(*counts, sha256=attribute_text(group.attrs["sha256"]))
 
 
 class TableFile:
@@ -157,15 +161,15 @@ class TableFile:
         self.path = path
         if not path.exists():
             raise MissingTableError(f"no table at {path}")
-        self._file = _open(path)
+        self._file = open_file(path)
         try:
             self.header = _read_header(self._file, path)
-            with _reading(path):
+            with reading(path):
                 for name in ("value", "digest"):
                     if name not in self._file.attrs:
                         raise DamagedFileError(f"{path} lacks the root attribute {name!r}")
                 self.value = int(self._file.attrs["value"])
-                self.digest = _text(self._file.attrs["digest"])
+                self.digest = attribute_text(self._file.attrs["digest"])
                 is_finished = int(self._file.attrs.get("finished", 0)) == 1
                 self.records = [self._read_record(ply) for ply in self.header.plies]
             if not is_finished:
@@ -192,16 +196,16 @@ class TableFile:
     def _read_record(self, ply: int) -> PlyRecord:
         attributes = self._file[ply_name(ply)].attrs
         counts = {name: int(attributes[name]) for name in COUNT_NAMES}
-        return PlyRecord(ply=ply, **counts, sha256=_text(attributes["sha256"]))
+        return PlyRecord(ply=ply, **counts, sha256=attribute_text(attributes["sha256"]))
 
     def words(self, ply: int) -> int:
         """Length of the planes of a ply."""
-        with _reading(self.path):
+        with reading(self.path):
             return len(self._file[ply_name(ply)][PLANES[0]])
 
     def read(self, ply: int, begin: int = 0, end: int | None = None) -> Values:
         """The planes of a ply, or a stretch of their words: [2, words]."""
-        with _reading(self.path):
+        with reading(self.path):
             return _read_planes(self._file[ply_name(ply)], begin, end)
 
     def read_checked(self, ply: int) -> Values:
@@ -256,16 +260,11 @@ def _write_root(file: h5py.File, header: Header, value: int, records: list[PlyRe
     file.attrs["finished"] = np.int64(1)
 
 
-def _text(attribute: Any) -> str:
-    """A text attribute: fixed-length ASCII as we write it, or a string as others may."""
-    return attribute if isinstance(attribute, str) else bytes(attribute).decode("ascii")
-
-
 def _read_header(file: h5py.File, path: Path) -> Header:
     """The header; refuses by name what this program does not understand."""
-    with _reading(path):
+    with reading(path):
         found = {name: file.attrs[name] for name in file.attrs}
-        if "format" not in found or _text(found["format"]) != FORMAT:
+        if "format" not in found or attribute_text(found["format"]) != FORMAT:
             raise DamagedFileError(f"{path} is an HDF5 file, but not a {FORMAT} file")
         version = int(found.get("format_version", 0))
         if version != VERSION:
@@ -277,7 +276,7 @@ def _read_header(file: h5py.File, path: Path) -> Header:
         if missing:
             raise DamagedFileError(f"{path} lacks the root attribute {missing[0]!r}")
         content: dict[str, Any] = {
-            name: int(found[name]) if kind == "int" else _text(found[name])
+            name: int(found[name]) if kind == "int" else attribute_text(found[name])
             for name, kind in known.items()
         }
         header = Header(**content)
@@ -288,63 +287,3 @@ def _read_header(file: h5py.File, path: Path) -> Header:
             f"{header.metric!r}, root {header.root!r}: not known to this program"
         )
     return header
-
-
-@contextlib.contextmanager
-def _reading(path: Path) -> Iterator[None]:
-    """Give HDF5's many ways to fail on damaged bytes one name."""
-    try:
-        yield
-    except TablebaseError:
-        raise
-    except (OSError, LookupError, RuntimeError, ValueError, TypeError, AttributeError) as error:
-        reason = str(error).strip("'\"").splitlines()[0] if str(error) else type(error).__name__
-        raise ChecksumError(f"{path} is damaged: {reason}") from error
-
-
-def _open(path: Path) -> h5py.File:
-    try:
-        return h5py.File(path, "r")
-    except FileNotFoundError:
-        raise MissingTableError(f"no table at {path}") from None
-    except PermissionError as error:
-        raise StorageError(f"cannot read {path}: {error.strerror}") from None
-    except OSError as error:
-        reason = str(error).splitlines()[0]
-        raise DamagedFileError(f"{path} is damaged or no table: {reason}") from error
-
-
-@contextlib.contextmanager
-def _storage_errors(path: Path) -> Iterator[None]:
-    """Name what goes wrong when writing."""
-    try:
-        yield
-    except (StorageError, DamagedFileError):
-        raise
-    except OSError as error:
-        reason = os.strerror(error.errno) if error.errno else str(error).splitlines()[0]
-        hint = "; free some space and run the same command again" * (error.errno == errno.ENOSPC)
-        raise StorageError(f"cannot write {path}: {reason}{hint}") from error
-
-
-def _write_whole(path: Path, content: bytes) -> None:
-    """Write a file aside, sync it and rename it: it is whole or not there."""
-    aside = path.with_name(path.name + ".tmp")
-    try:
-        with aside.open("wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        aside.replace(path)
-    except BaseException:
-        aside.unlink(missing_ok=True)
-        raise
-    _sync(path.parent)
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
