@@ -14,6 +14,8 @@ first player, `O` (or `0`) the second, `.` empty. `#` starts a comment.
     . . .
     . X .
     O . .        after b2 a1
+
+`GAME` is the record of m,n,k-games for the catalogue of games.
 """
 
 from __future__ import annotations
@@ -21,11 +23,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from retro.errors import BadTextError, GameOverError, IllegalPositionError
+from retro.errors import BadTextError, GameOverError, IllegalPositionError, WrongBoardError
+from retro.games.catalogue import Option, PlacementGame
 from retro.games.mnk import MnkBoard, MnkPosition, find_order
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
+
+    from retro.games.lines_keyed import Lines
 
 EMPTY_TEXT = "-"
 FIRST, SECOND, EMPTY = "X", "O", "."
@@ -95,6 +100,28 @@ def _bit(board: MnkBoard, match: re.Match[str]) -> int:
     return board.bit(row, column)
 
 
+def read_move(position: MnkPosition, text: str) -> int:
+    """One move as text; whether it is legal is for `play` to say."""
+    bits = _read_bits(position.board, text)
+    if len(bits) != 1:
+        raise BadTextError(f"found {text!r}, wanted one move such as b2 or 2,2")
+    return bits[0]
+
+
+def read_position(board: MnkBoard, text: str) -> MnkPosition:
+    """Moves from the empty board, or a grid with its header.
+
+    >>> read_position(MnkBoard(2, 3, 2), "b1") == read_position(MnkBoard(2, 3, 2), "2,3,2 ....X.")
+    True
+    """
+    if not re.match(r"\s*(#|[0-9]+,[0-9]+,)", text):
+        return read_moves(board, text)
+    position = read_grid(text)
+    if position.board != board:
+        raise WrongBoardError(f"the grid is {position.board}, wanted a {board} board")
+    return position
+
+
 def write_moves(position: MnkPosition) -> str:
     """Moves that lead to the position: its own history, or some that are found.
 
@@ -148,3 +175,67 @@ def _symbol(position: MnkPosition, bit: int) -> str:
     if position.first & bit:
         return FIRST
     return SECOND if position.second & bit else EMPTY
+
+
+def draw(position: MnkPosition) -> str:
+    """The board for a terminal.
+
+    >>> print(draw(read_moves(MnkBoard(2, 3, 2), "b1 a2")))
+      2  O . .
+      1  . X .
+         a b c
+    """
+    board = position.board
+    rows = []
+    for row in reversed(range(board.rows)):
+        bits = [board.bit(row, column) for column in range(board.cols)]
+        rows.append(f"{row + 1:>3}  " + " ".join(_symbol(position, bit) for bit in bits))
+    letters = " ".join(chr(ord("a") + column) for column in range(board.cols))
+    return "\n".join([*rows, "     " + letters])
+
+
+def _parse(size: str, options: Mapping[str, str]) -> MnkBoard:
+    match = re.fullmatch(r"\s*([0-9]{1,3})[xX]([0-9]{1,3})\s*", size, re.ASCII)
+    if match is None:
+        raise BadTextError(f"found board {size!r}, wanted WIDTHxHEIGHT such as 3x3")
+    connect = options.get("connect", "3")
+    if not re.fullmatch(r"[0-9]{1,3}", connect, re.ASCII):
+        raise BadTextError(f"found {connect!r} stones in a line, wanted a whole number")
+    return MnkBoard(rows=int(match[2]), cols=int(match[1]), k=int(connect))
+
+
+def _rules(board: MnkBoard) -> Lines:
+    from retro.games.lines_keyed import lines_rules  # numba: only who needs kernels waits for it
+
+    return lines_rules(board)
+
+
+def _state(position: MnkPosition) -> tuple[int, int]:
+    from retro.games.lines_keyed import pack
+
+    return pack(position.board, position.first, position.second)
+
+
+def _position(board: MnkBoard, a: int, b: int) -> MnkPosition:
+    from retro.games.lines_keyed import unpack
+
+    return MnkPosition(board, *unpack(board, a, b))
+
+
+GAME = PlacementGame(
+    name="mnk",
+    about="free placement, K stones in a straight line win",
+    options=(Option("connect", "K", "stones in a winning line (default 3)", "3"),),
+    players=("X", "O"),
+    parse=_parse,
+    describe=lambda board: (f"{board.cols}x{board.rows}", {"connect": str(board.k)}),
+    start=MnkPosition,
+    read_move=read_move,
+    write_move=lambda position, move: move_text(position.board, move),
+    read_position=read_position,
+    write_position=write_moves,
+    draw=draw,
+    rules=_rules,
+    state=_state,
+    position=_position,
+)

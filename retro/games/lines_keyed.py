@@ -1,0 +1,178 @@
+"""Games of stones and lines for kernels: free placement, the first complete line wins.
+
+m,n,k-games and Puissance Plus differ in their lines and symmetries only, and
+those are data. Cells are numbered row after row from the bottom, without guard bits;
+the stones of a player are a set of cell numbers:
+
+    2   3 4 5        words = 1, up to 32 cells:   a = first | second << cells,   b = 0
+    1   0 1 2        words = 2, up to 64 cells:   a = first,                     b = second
+        a b c
+
+A symmetry permutes cells. It is applied byte by byte with a table, to both
+players at once where they share a word: `turns[symmetry, byte, its 256 values]`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from retro.errors import DoesNotFitError
+from retro.games.connect_bits import U0, U1, popcount
+from retro.games.keyed import UNDECIDED, register
+from retro.jit import inner
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from retro.games.mnk import MnkBoard
+
+MAX_CELLS = 64
+BYTE = np.uint64(255)
+
+
+class Lines(NamedTuple):
+    """A board as kernels see it."""
+
+    words: int
+    cells: int
+    lines: NDArray[np.uint64]  # each a set of cell numbers
+    turns: NDArray[np.uint64]  # [symmetry, byte of the word, value of the byte]; identity first
+
+
+def lines_rules(board: MnkBoard) -> Lines:
+    """The rules of a board.
+
+    >>> from retro.games.mnk import MnkBoard
+    >>> rules = lines_rules(MnkBoard(3, 3, 3))
+    >>> rules.words, rules.cells, [int(line) for line in rules.lines][:2], rules.turns.shape
+    (1, 9, [7, 73], (8, 3, 256))
+    """
+    cells = board.cells
+    if cells > MAX_CELLS:
+        raise DoesNotFitError(f"board {board} has {cells} cells, tables and keys take {MAX_CELLS}")
+    words = 1 if 2 * cells <= 64 else 2
+    number = {bit: cell for cell, bit in enumerate(board.all_bits)}
+    lines = [sum(1 << number[b] for b in board.all_bits if line & b) for line in board.lines]
+    ways = [[number[goes_to[bit]] for bit in board.all_bits] for goes_to in board.symmetries]
+    if words == 1:
+        ways = [way + [cells + cell for cell in way] for way in ways]
+    turns = np.stack([_byte_tables(way) for way in ways])
+    return Lines(words, cells, np.array(lines, np.uint64), turns)
+
+
+def _byte_tables(way: list[int]) -> NDArray[np.uint64]:
+    """[byte, value] -> where the set bits of that byte go under a permutation of bits."""
+    tables = np.zeros(((len(way) + 7) // 8, 256), np.uint64)
+    values = np.arange(256)
+    for bit, goes_to in enumerate(way):
+        tables[bit // 8, values >> bit % 8 & 1 == 1] |= np.uint64(1 << goes_to)
+    return tables
+
+
+def pack(board: MnkBoard, first: int, second: int) -> tuple[int, int]:
+    """The state of stones that are given as guarded bits, as `MnkPosition` has them."""
+    ours, theirs = (
+        sum(1 << cell for cell, bit in enumerate(board.all_bits) if stones & bit)
+        for stones in (first, second)
+    )
+    return (ours | theirs << board.cells, 0) if 2 * board.cells <= 64 else (ours, theirs)
+
+
+def unpack(board: MnkBoard, a: int, b: int) -> tuple[int, int]:
+    """The guarded stones of a state; undoes `pack`."""
+    if 2 * board.cells <= 64:
+        a, b = a & (1 << board.cells) - 1, a >> board.cells
+    bits = board.all_bits
+    first, second = (
+        sum(bit for cell, bit in enumerate(bits) if stones >> cell & 1) for stones in (a, b)
+    )
+    return first, second
+
+
+@inner
+def _stones(rules, a, b):
+    """(first, second), each a set of cell numbers."""
+    if rules.words == 1:
+        cells = np.uint64(rules.cells)
+        return a & ((U1 << cells) - U1), a >> cells
+    return a, b
+
+
+@inner
+def _start(rules):
+    return U0, U0
+
+
+@inner
+def _move_limit(rules):
+    return rules.cells
+
+
+@inner
+def _play(rules, a, b, move):
+    first, second = _stones(rules, a, b)
+    bit = U1 << np.uint64(move)
+    if (first | second) & bit:
+        return False, a, b
+    if popcount(first | second) & 1 == 0:
+        return True, a | bit, b
+    if rules.words == 1:
+        return True, a | bit << np.uint64(rules.cells), b
+    return True, a, b | bit
+
+
+@inner
+def _outcome(rules, a, b):
+    first, second = _stones(rules, a, b)
+    ply = popcount(first | second)
+    last_mover = first if ply & 1 else second
+    for line in rules.lines:
+        if last_mover & line == line:
+            return -1
+    return 0 if ply == rules.cells else UNDECIDED
+
+
+@inner
+def _turned(rules, word, symmetry):
+    turned = U0
+    for byte in range(rules.turns.shape[1]):
+        turned |= rules.turns[symmetry, byte, (word >> np.uint64(8 * byte)) & BYTE]
+    return turned
+
+
+@inner
+def _canonical(rules, a, b):
+    """The least image of the state under the symmetries."""
+    least_a, least_b = a, b
+    for symmetry in range(1, rules.turns.shape[0]):
+        turned_a = _turned(rules, a, symmetry)
+        if turned_a <= least_a:
+            turned_b = U0 if rules.words == 1 else _turned(rules, b, symmetry)
+            if turned_a < least_a or turned_b < least_b:
+                least_a, least_b = turned_a, turned_b
+    return least_a, least_b
+
+
+@inner
+def _orbit(rules, a, b):
+    """Symmetries, divided by those that leave the state as it is."""
+    fixed = 0
+    for symmetry in range(rules.turns.shape[0]):
+        if _turned(rules, a, symmetry) == a and (
+            rules.words == 1 or _turned(rules, b, symmetry) == b
+        ):
+            fixed += 1
+    return rules.turns.shape[0] // fixed
+
+
+register(
+    Lines,
+    start=_start,
+    move_limit=_move_limit,
+    play=_play,
+    outcome=_outcome,
+    canonical=_canonical,
+    orbit=_orbit,
+)
