@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeVar
 
 import numpy as np
 
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 
 DEFAULT_CACHE_BYTES = 256_000_000
 Default = TypeVar("Default")
+Source = Literal["table", "search"]
 
 
 class Probe(NamedTuple):
@@ -53,6 +54,7 @@ class Probe(NamedTuple):
     position: Position
     value: int
     moves: list[RatedMove]
+    source: Source = "table"
 
     @property
     def best(self) -> list[RatedMove]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import sys
 from pathlib import Path
@@ -11,12 +12,15 @@ from typing import TYPE_CHECKING
 from retro.errors import EXIT_INTERRUPTED, BadTextError, MissingTableError, TablebaseError
 from retro.games.connect import DEFAULT_CONNECT, Board
 from retro.version import VERSION
-from tablebase.places import build_command, table_path
+from tablebase.places import SUFFIX, build_command, table_path
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
+    from tablebase.oracle import Oracle
     from tablebase.probe import Tablebase
+
+QUIET_SECONDS = 1.0
 
 
 def run(command: Callable[[Sequence[str] | None], int], arguments: Sequence[str] | None) -> int:
@@ -72,6 +76,12 @@ def add_json(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON for programs")
 
 
+def add_search(parser: argparse.ArgumentParser) -> None:
+    """The limits of a search, for questions that no table answers."""
+    parser.add_argument("--memory", type=int, default=1024, metavar="MB", help="default: 1024")
+    parser.add_argument("--time-limit", type=float, metavar="S", help="give up after S seconds")
+
+
 def line_length(text: str) -> int:
     if not text.isascii() or not text.isdigit() or int(text) < 2:
         raise argparse.ArgumentTypeError(f"found {text!r}, wanted a whole number of at least 2")
@@ -86,7 +96,7 @@ def thread_count(text: str) -> int:
 
 def table_file(options: argparse.Namespace) -> Path:
     """The file that TABLE, --connect and --dir name; it exists."""
-    if options.table.endswith(".h5"):
+    if options.table.endswith(SUFFIX):
         path, hint = Path(options.table), ""
     else:
         board = Board.parse(options.table, options.connect)
@@ -103,6 +113,41 @@ def open_table(options: argparse.Namespace) -> Tablebase:
     from tablebase.probe import open_tablebase
 
     return open_tablebase(table_file(options))
+
+
+@contextlib.contextmanager
+def open_oracle(options: argparse.Namespace) -> Iterator[Oracle]:
+    """The table that the options name, and the solver for what it does not cover."""
+    from tablebase.oracle import Oracle
+
+    check_memory(options.memory)
+    with contextlib.ExitStack() as stack:
+        table, why = None, "the table does not cover this position"
+        try:
+            table = stack.enter_context(open_table(options))
+        except MissingTableError as error:
+            if options.table.endswith(SUFFIX):
+                raise  # a file does not say which board it would have held
+            why = str(error)
+        yield Oracle(
+            table.board if table else Board.parse(options.table, options.connect),
+            table,
+            memory_mb=options.memory,
+            time_limit=options.time_limit,
+            before_search=lambda: say(f"searching: {why}"),
+            report=report_search,
+        )
+
+
+def check_memory(megabytes: int) -> None:
+    if megabytes < 1:
+        raise BadTextError(f"found --memory {megabytes}, wanted at least 1 MB")
+
+
+def report_search(nodes: int, seconds: float) -> None:
+    """Progress of a search that takes longer than one cares to wait."""
+    if seconds > QUIET_SECONDS:
+        say(f"{seconds:.0f} s, {nodes:,} nodes, {nodes / seconds / 1e6:.1f} million/s")
 
 
 def read_text(path: Path) -> str:

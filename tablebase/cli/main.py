@@ -11,8 +11,10 @@ from retro.errors import TablebaseError
 from tablebase.cli.common import (
     add_folder,
     add_json,
+    add_search,
     add_table,
     add_version,
+    open_oracle,
     open_table,
     read_text,
     run,
@@ -53,11 +55,13 @@ def make_parser() -> argparse.ArgumentParser:
     probe = commands.add_parser("probe", help="value of a position and of every move")
     add_table(probe)
     add_position(probe)
+    add_search(probe)
     probe.set_defaults(command=probe_command)
 
     line = commands.add_parser("line", help="one line of best play to the end")
     add_table(line)
     add_position(line)
+    add_search(line)
     line.set_defaults(command=line_command)
 
     stats = commands.add_parser("stats", help="legal positions, wins, draws and losses per ply")
@@ -112,8 +116,8 @@ def asked_position(options: argparse.Namespace, board: Board) -> Position:
 def probe_command(options: argparse.Namespace) -> int:
     from tablebase.cli import show
 
-    with open_table(options) as table:
-        found = table.probe(asked_position(options, table.board))
+    with open_oracle(options) as oracle:
+        found = oracle.probe(asked_position(options, oracle.board))
     if options.json:
         show.print_json(show.probe_json(found))
     else:
@@ -124,18 +128,12 @@ def probe_command(options: argparse.Namespace) -> int:
 def line_command(options: argparse.Namespace) -> int:
     from tablebase.cli import show
 
-    with open_table(options) as table:
-        position = asked_position(options, table.board)
-        start = table.probe(position)
-        line = table.best_line(position)
+    with open_oracle(options) as oracle:
+        line = oracle.best_line(asked_position(options, oracle.board))
     if options.json:
-        show.print_json(show.line_json(start, line))
-        return 0
-    show.print_turn(start.position, start.value)
-    print(" ".join(move.move for move in line))
-    for move in line:
-        position = position.play(move.column)
-    print(f"after {len(line)} plies {position.over_message()}")
+        show.print_json(show.line_json(line))
+    else:
+        show.print_line(line)
     return 0
 
 

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from retro.games.rated import RatedMove
     from tablebase.format import PlyRecord
-    from tablebase.probe import Probe
+    from tablebase.oracle import Line
+    from tablebase.probe import Probe, Source
 
 COLUMNS = ("positions", "win", "draw", "loss", "terminal")
 
@@ -82,6 +82,7 @@ def probe_json(found: Probe) -> dict[str, Any]:
         "grid": write_grid(found.position).split("\n"),
         "side_to_move": found.position.side_to_move,
         "value": VALUE_NAMES[found.value],
+        "source": found.source,
         "moves": [{"move": m.move, "value": VALUE_NAMES[m.value]} for m in found.moves],
         "best": [move.move for move in found.best],
     }
@@ -93,7 +94,7 @@ def print_probe(found: Probe) -> None:
     moves = move_text(position)
     after = "" if not position.ply else f" after {moves}" if moves else ", set up"
     print(f"{position.board.name}{after}, ply {position.ply}")
-    print_turn(position, found.value)
+    print_turn(position, found.value, found.source)
     print()
     values = {move.column: VALUE_NAMES[move.value][0] for move in found.moves}
     for row in write_grid(position).split("\n")[1:]:
@@ -106,16 +107,30 @@ def print_probe(found: Probe) -> None:
     print(f"best: {' '.join(move.move for move in found.best)}")
 
 
-def print_turn(position: Position, value: int) -> None:
+def print_turn(position: Position, value: int, source: Source) -> None:
     side = position.side_to_move
-    print(f"White (0), the {side} player, is to move: {VALUE_NAMES[value]} for the {side} player")
+    print(
+        f"White (0), the {side} player, is to move: "
+        f"{VALUE_NAMES[value]} for the {side} player, by {source}"
+    )
 
 
-def line_json(start: Probe, line: Sequence[RatedMove]) -> dict[str, Any]:
+def line_json(line: Line) -> dict[str, Any]:
     return {
-        "position": move_text(start.position),
-        "side_to_move": start.position.side_to_move,
-        "value": VALUE_NAMES[start.value],
-        "line": "".join(move.move for move in line),
-        "plies": len(line),
+        "position": move_text(line.position),
+        "side_to_move": line.position.side_to_move,
+        "value": VALUE_NAMES[line.value],
+        "source": line.source,
+        "line": "".join(move.move for move in line.moves),
+        "plies": len(line.moves),
     }
+
+
+def print_line(line: Line) -> None:
+    """Whose turn it is, the moves, and how the game ends."""
+    print_turn(line.position, line.value, line.source)
+    print(" ".join(move.move for move in line.moves))
+    position = line.position
+    for move in line.moves:
+        position = position.play(move.column)
+    print(f"after {len(line.moves)} plies {position.over_message()}")

@@ -6,9 +6,17 @@ import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from retro.errors import BadTextError, TablebaseError
+from retro.errors import TablebaseError
 from retro.games.connect import VALUE_NAMES, Board
-from tablebase.cli.common import add_connect, add_json, read_text, say
+from tablebase.cli.common import (
+    add_connect,
+    add_json,
+    add_search,
+    check_memory,
+    read_text,
+    report_search,
+    say,
+)
 from tablebase.places import table_path
 
 if TYPE_CHECKING:
@@ -18,7 +26,6 @@ if TYPE_CHECKING:
     from retro.search.solver import Solver, Stones
 
 DEFAULT_BOARD = "7x6"
-QUIET_SECONDS = 1.0
 
 
 def add_solver_options(parser: argparse.ArgumentParser) -> None:
@@ -30,8 +37,7 @@ def add_solver_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--board", metavar="WxH", help="default: 7x6, or what the grid says")
     add_connect(parser)
     parser.add_argument("--tables", type=Path, metavar="DIR", help="folder of tables to ask first")
-    parser.add_argument("--memory", type=int, default=1024, metavar="MB", help="default: 1024")
-    parser.add_argument("--time-limit", type=float, metavar="S", help="give up after S seconds")
+    add_search(parser)
     add_json(parser)
 
 
@@ -97,8 +103,7 @@ def make_solver(options: argparse.Namespace, board: Board) -> Iterator[Solver]:
     """A solver with the table of its board, if that is there."""
     from retro.search import Solver
 
-    if options.memory < 1:
-        raise BadTextError(f"found --memory {options.memory}, wanted at least 1 MB")
+    check_memory(options.memory)
     with contextlib.ExitStack() as stack:
         tables = []
         path = table_path(board, options.tables)
@@ -111,10 +116,5 @@ def make_solver(options: argparse.Namespace, board: Board) -> Iterator[Solver]:
             memory_mb=options.memory,
             tables=tables,
             time_limit=options.time_limit,
-            report=_report,
+            report=report_search,
         )
-
-
-def _report(nodes: int, seconds: float) -> None:
-    if seconds > QUIET_SECONDS:
-        say(f"{seconds:.0f} s, {nodes:,} nodes, {nodes / seconds / 1e6:.1f} million/s")
