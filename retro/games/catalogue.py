@@ -118,6 +118,7 @@ class PlacementGame:
 
 _HOMES = {
     "mnk": "retro.games.mnk_text",
+    "quarto": "retro.games.quarto_text",
 }
 NAMES = tuple(_HOMES)
 
