@@ -117,6 +117,7 @@ class PlacementGame:
 
 
 _HOMES = {
+    "connect4": "retro.games.connect_text",
     "mnk": "retro.games.mnk_text",
     "quarto": "retro.games.quarto_text",
 }

@@ -164,6 +164,10 @@ class Position:
             return []
         return [c for c in range(self.board.width) if self.height(c) < self.board.height]
 
+    def legal_moves(self) -> list[int]:
+        """The same under the name that all games share: here a move is a column."""
+        return self.legal_columns()
+
     def winner(self) -> Player | None:
         if self.board.has_line(self.first):
             return "first"

@@ -31,11 +31,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from retro.errors import BadTextError, GameOverError, IllegalPositionError, WrongBoardError
-from retro.games.connect import MAX_BITS, Board, Position, find_moves
+from retro.errors import (
+    BadTextError,
+    DoesNotFitError,
+    GameOverError,
+    IllegalPositionError,
+    WrongBoardError,
+)
+from retro.games.catalogue import Option, PlacementGame
+from retro.games.connect import DEFAULT_CONNECT, MAX_BITS, Board, Position, find_moves
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 COLUMN_CHARACTERS = "123456789abcdefghijklmnopqrstuvwxyz"
 EMPTY_TEXT = "-"
@@ -189,6 +196,34 @@ def to_array(position: Position) -> np.ndarray[tuple[int, int], np.dtype[np.int8
     return cells
 
 
+def draw(position: Position) -> str:
+    """The board for a terminal: X the first player's stones, O the second's.
+
+    >>> print(draw(read_moves(Board(3, 2), "221")))
+      . O .
+      X X .
+      1 2 3
+    """
+    board = position.board
+    symbols = {1: "X", 2: "O", 0: EMPTY}
+    rows = [" ".join(symbols[int(cell)] for cell in row) for row in to_array(position)]
+    rows.append(" ".join(column_text(column) for column in range(board.width)))
+    return "\n".join(f"  {row}" for row in rows)
+
+
+def read_move(position: Position, text: str) -> int:
+    """One column as people write it, counted from 0; whether it has room `play` will say.
+
+    >>> read_move(Position(Board(5, 4)), "3")
+    2
+    """
+    column = COLUMN_CHARACTERS.find(text.strip().lower()) if len(text.strip()) == 1 else -1
+    if column < 0:
+        last = column_text(position.board.width - 1)
+        raise BadTextError(f"found {text!r}, wanted a column from 1 to {last}")
+    return column
+
+
 def as_position(board: Board, thing: Any) -> Position:
     """Read any accepted form: `Position`, move string, grid text, array, pair of bitboards.
 
@@ -214,3 +249,33 @@ def as_position(board: Board, thing: Any) -> Position:
     raise BadTextError(
         f"found a {type(thing).__name__}, wanted a move string, grid, Position, array or bitboards"
     )
+
+
+def _parse(size: str, options: Mapping[str, str]) -> Board:
+    connect = options.get("connect", str(DEFAULT_CONNECT))
+    if not re.fullmatch(r"[0-9]{1,3}", connect, re.ASCII):
+        raise BadTextError(f"found {connect!r} stones in a line, wanted a whole number")
+    return Board.parse(size, int(connect))
+
+
+def _rules(board: Board) -> Any:
+    raise DoesNotFitError(f"{board.name} has a walk and a search of its own, not the generic ones")
+
+
+GAME = PlacementGame(
+    name="connect4",
+    about="stones fall to the bottom of a column, K in a straight line win",
+    options=(Option("connect", "K", "stones in a winning line (default 4)", str(DEFAULT_CONNECT)),),
+    players=("X", "O"),
+    parse=_parse,
+    describe=lambda board: (str(board), {"connect": str(board.connect)}),
+    start=Position,
+    read_move=read_move,
+    write_move=lambda position, move: column_text(move),
+    read_position=as_position,
+    write_position=write_moves,
+    draw=draw,
+    rules=_rules,
+    state=lambda position: (position.first, position.second),
+    position=Position,
+)
