@@ -9,7 +9,7 @@ the stones of a player are a set of cell numbers:
         a b c
 
 A symmetry permutes cells. It is applied byte by byte with a table, to both
-players at once where they share a word: `turns[symmetry, byte, its 256 values]`.
+players at once where they share a word: `turns[symmetry, 256 * byte + value]`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from retro.games.mnk import MnkBoard
 
 MAX_CELLS = 64
-BYTE = np.uint64(255)
+BYTE, EIGHT, ONE_TABLE = np.uint64(255), np.uint64(8), np.uint64(256)
 
 
 class Lines(NamedTuple):
@@ -38,7 +38,7 @@ class Lines(NamedTuple):
     words: int
     cells: int
     lines: NDArray[np.uint64]  # each a set of cell numbers
-    turns: NDArray[np.uint64]  # [symmetry, byte of the word, value of the byte]; identity first
+    turns: NDArray[np.uint64]  # [symmetry, 256 * byte of the word + its value]; identity first
 
 
 def lines_rules(board: MnkBoard) -> Lines:
@@ -47,7 +47,7 @@ def lines_rules(board: MnkBoard) -> Lines:
     >>> from retro.games.mnk import MnkBoard
     >>> rules = lines_rules(MnkBoard(3, 3, 3))
     >>> rules.words, rules.cells, [int(line) for line in rules.lines][:2], rules.turns.shape
-    (1, 9, [7, 73], (8, 3, 256))
+    (1, 9, [7, 73], (8, 768))
     """
     cells = board.cells
     if cells > MAX_CELLS:
@@ -58,7 +58,7 @@ def lines_rules(board: MnkBoard) -> Lines:
     ways = [[number[goes_to[bit]] for bit in board.all_bits] for goes_to in board.symmetries]
     if words == 1:
         ways = [way + [cells + cell for cell in way] for way in ways]
-    turns = np.stack([_byte_tables(way) for way in ways])
+    turns = np.stack([_byte_tables(way).ravel() for way in ways])
     return Lines(words, cells, np.array(lines, np.uint64), turns)
 
 
@@ -136,9 +136,13 @@ def _outcome(rules, a, b):
 
 @inner
 def _turned(rules, word, symmetry):
+    table = rules.turns[symmetry]
     turned = U0
-    for byte in range(rules.turns.shape[1]):
-        turned |= rules.turns[symmetry, byte, (word >> np.uint64(8 * byte)) & BYTE]
+    place = U0
+    while word:
+        turned |= table[place + (word & BYTE)]
+        word >>= EIGHT
+        place += ONE_TABLE
     return turned
 
 
