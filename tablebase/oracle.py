@@ -15,7 +15,10 @@ import time
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from retro.errors import GameOverError, MissingTableError, TimeLimitError
+from retro.games.connect import Position
 from retro.games.connect_text import as_position, column_text
 from retro.games.rated import RatedMove, order_moves
 from tablebase.probe import Probe
@@ -23,7 +26,9 @@ from tablebase.probe import Probe
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from retro.games.connect import Board, Position
+    from numpy.typing import NDArray
+
+    from retro.games.connect import Board
     from retro.search.solver import Solver
     from tablebase.probe import Source, Tablebase
 
@@ -53,8 +58,8 @@ class Oracle:
     memory_mb
         Size of the solver's transposition table.
     time_limit
-        Seconds a question may take, however many searches that means;
-        `TimeLimitError` when they are over, never a guess.
+        Seconds from now on, however many searches that means; `TimeLimitError`
+        when they are over, never a guess.
     before_search
         Called once, before the first search.
     report
@@ -84,7 +89,7 @@ class Oracle:
         self._time_limit = time_limit
         self._before_search = before_search
         self._report = report
-        self._asked = time.monotonic()
+        self._begin = time.monotonic()
 
     def probe(self, position: Any) -> Probe:
         """The value of a position and of every legal move, best first, and who knew it."""
@@ -94,7 +99,6 @@ class Oracle:
                 return self.table.probe(position)
             except MissingTableError:
                 pass  # a table of some plies only
-        self._asked = time.monotonic()
         moves = []
         for column in position.legal_columns():
             after = position.play(column)
@@ -113,8 +117,22 @@ class Oracle:
                 return Line(position, self.table.best_line(position), "table")
             except MissingTableError:
                 pass
-        self._asked = time.monotonic()
         return Line(position, self.solver.best_line(position), "search")
+
+    def probe_many(self, first: NDArray[np.uint64], second: NDArray[np.uint64]) -> NDArray[np.int8]:
+        """The values of many positions, as `Tablebase.probe_many` has them."""
+        if self.table is not None:
+            try:
+                return self.table.probe_many(first, second)
+            except MissingTableError:
+                pass
+        pairs = zip(first.tolist(), second.tolist(), strict=True)
+        return np.array([self._value(Position(self.board, *pair)) for pair in pairs], np.int8)
+
+    def _value(self, position: Position) -> int:
+        outcome = position.outcome()
+        self._check_time()
+        return self.solver.solve(position).value if outcome is None else outcome
 
     @cached_property
     def solver(self) -> Solver:
@@ -133,6 +151,9 @@ class Oracle:
 
     def _tick(self, nodes: int, seconds: float) -> None:
         self._report(nodes, seconds)
+        self._check_time()
+
+    def _check_time(self) -> None:
         limit = self._time_limit
-        if limit is not None and time.monotonic() - self._asked >= limit:
+        if limit is not None and time.monotonic() - self._begin >= limit:
             raise TimeLimitError(f"not answered within {limit:g} s")

@@ -13,7 +13,7 @@ import pytest
 from retro import errors
 from tablebase.cli import build, main
 
-COMMANDS = ("probe", "line", "stats", "list", "verify")
+COMMANDS = ("probe", "line", "stats", "strategy", "play", "match", "list", "verify")
 
 
 @pytest.fixture(scope="module")

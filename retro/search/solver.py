@@ -113,7 +113,7 @@ class Solver:
     time_limit
         Seconds per question; `TimeLimitError` when it is hit, never a guess.
     report
-        Called with (nodes, seconds) about twice a second.
+        Called with (nodes, seconds) after every `slice_nodes` nodes; may raise to end the search.
 
     Examples
     --------
@@ -132,11 +132,13 @@ class Solver:
         tables: Sequence[Probe] = (),
         time_limit: float | None = None,
         report: Callable[[int, float], None] = lambda *_: None,
+        slice_nodes: int = SLICE_NODES,
     ) -> None:
         self.board = Board.parse(board, connect) if isinstance(board, str) else board
         self._tables = [table for table in tables if table.board == self.board]
         self._time_limit = time_limit
         self._report = report
+        self._slice_nodes = slice_nodes
         sizes = (self.board.width, self.board.height, self.board.connect)
         try:
             self._engine = make_engine(*sizes, memory=memory_mb << 20)
@@ -158,6 +160,13 @@ class Solver:
                 if value is not None:
                     return Solution(value, None, 0, "table")
         return self._search(stones, strong)
+
+    def solve_within(self, position: Any, nodes: int) -> Solution | None:
+        """The value of a position if a search of so many nodes finds it; the table remembers."""
+        stones = self._stones(position)
+        both = stones.mover | stones.other
+        answer = engine_solve(self._engine, stones.mover, both, False, nodes)
+        return Solution(answer.value, None, answer.nodes, "search") if answer.done else None
 
     def analyse(self, position: Any) -> list[RatedMove]:
         """Every legal move with its value and distance for the mover, best first."""
@@ -200,7 +209,7 @@ class Solver:
         nodes = 0
         while True:
             both = stones.mover | stones.other
-            answer = engine_solve(self._engine, stones.mover, both, strong, SLICE_NODES)
+            answer = engine_solve(self._engine, stones.mover, both, strong, self._slice_nodes)
             nodes += answer.nodes
             if answer.done:
                 return Solution(answer.value, answer.plies if strong else None, nodes, "search")

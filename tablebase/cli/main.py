@@ -21,6 +21,8 @@ from tablebase.cli.common import (
     say,
     table_file,
 )
+from tablebase.cli.match import add_match_options, match_command
+from tablebase.cli.play import add_play_options, play_command
 from tablebase.cli.solve import add_solver_options, analyse_command, solve_command
 
 if TYPE_CHECKING:
@@ -76,6 +78,19 @@ def make_parser() -> argparse.ArgumentParser:
     analyse = commands.add_parser("analyse", help="value and distance of every move, main line")
     add_solver_options(analyse)
     analyse.set_defaults(command=analyse_command)
+
+    strategy = commands.add_parser("strategy", help="positions that one perfect player can meet")
+    add_table(strategy)
+    add_search(strategy)
+    strategy.set_defaults(command=strategy_command)
+
+    play = commands.add_parser("play", help="a game at the terminal, against a perfect player")
+    add_play_options(play)
+    play.set_defaults(command=play_command)
+
+    match = commands.add_parser("match", help="games between two players, and the score")
+    add_match_options(match)
+    match.set_defaults(command=match_command)
 
     listing = commands.add_parser("list", help="the tables that are there")
     add_folder(listing)
@@ -134,6 +149,20 @@ def line_command(options: argparse.Namespace) -> int:
         show.print_json(show.line_json(line))
     else:
         show.print_line(line)
+    return 0
+
+
+def strategy_command(options: argparse.Namespace) -> int:
+    from tablebase.cli import show
+    from tablebase.strategy import count_strategies
+
+    with open_oracle(options) as oracle:
+        board = oracle.board
+        found = count_strategies(board, oracle.probe_many)
+    if options.json:
+        show.print_json(show.strategy_json(board, found))
+    else:
+        show.print_strategies(board, found)
     return 0
 
 

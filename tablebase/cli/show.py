@@ -17,8 +17,10 @@ if TYPE_CHECKING:
     from tablebase.format import PlyRecord
     from tablebase.oracle import Line
     from tablebase.probe import Probe, Source
+    from tablebase.strategy import Strategy
 
 COLUMNS = ("positions", "win", "draw", "loss", "terminal")
+STRATEGY_COLUMNS = ("decide", "answer", "finished")
 
 
 def print_json(content: dict[str, Any]) -> None:
@@ -39,16 +41,52 @@ def stats_json(board: Board, value: int, records: Sequence[PlyRecord]) -> dict[s
     }
 
 
+def strategy_json(board: Board, found: Sequence[Strategy]) -> dict[str, Any]:
+    """The JSON of strategy graphs; `value` is what the strategist is sure of."""
+    strategies = [
+        {
+            "player": strategy.player,
+            "value": VALUE_NAMES[strategy.value],
+            **{name: getattr(strategy.total, name) for name in STRATEGY_COLUMNS},
+            "positions": strategy.positions,
+            "plies": [count._asdict() for count in strategy.plies],
+        }
+        for strategy in found
+    ]
+    return {"board": str(board), "connect": board.connect, "strategies": strategies}
+
+
+def print_strategies(board: Board, found: Sequence[Strategy]) -> None:
+    """A table per strategist: positions by ply and by what happens there."""
+    for strategy in found:
+        verb = "wins" if strategy.value else "draws"
+        print(f"{board.name}: a strategy that {verb} for the {strategy.player} player")
+        rows = [(str(count.ply), *count[1:]) for count in strategy.plies]
+        rows.append(("total", *strategy.total[1:]))
+        lines: list[tuple[str, ...]] = [("ply", *STRATEGY_COLUMNS)]
+        lines += [(ply, *(f"{number:,}" for number in numbers)) for ply, *numbers in rows]
+        print_columns(lines)
+        print(f"positions: {strategy.positions:,}")
+    print("decide: the strategist is to move and plays the first of the best moves;")
+    print("answer: the opponent is to move and may play anything; finished: the game is over.")
+    print("Each position counts once, mirror images apart.")
+
+
+def print_columns(lines: Sequence[tuple[str, ...]]) -> None:
+    """Rows of cells, each column as wide as it must be, aligned to the right."""
+    widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
+    for line in lines:
+        print("  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True)))
+
+
 def print_stats(board: Board, value: int, records: Sequence[PlyRecord]) -> None:
     """A table per ply, the totals and the value of the empty board."""
     lines: list[tuple[str, ...]] = [("ply", *COLUMNS)]
     lines += [(str(r.ply), *(f"{getattr(r, name):,}" for name in COLUMNS)) for r in records]
     totals = [sum(getattr(record, name) for record in records) for name in COLUMNS]
     lines.append(("total", *(f"{number:,}" for number in totals)))
-    widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
     print(f"{board.name}: legal positions; win, draw, loss for the side to move")
-    for line in lines:
-        print("  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True)))
+    print_columns(lines)
     print(f"value of the empty board for the first player: {VALUE_NAMES[value]}")
 
 

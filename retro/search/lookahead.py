@@ -1,0 +1,113 @@
+"""Looking a few plies ahead in any game: minimax and alpha-beta with an evaluation.
+
+Unlike `ladder`, which proves values, this guesses where it stops: a position at the
+horizon is worth what an evaluation says of it. Scores are for the side to move:
+
+    -DECIDED + n ............. evaluation ............. DECIDED - n
+    lost in n plies       less | 0 | greater              won in n plies
+
+so a faster win is worth more, a slower loss less bad, and any guess lies between.
+It knows positions only as `retro.games.catalogue` describes them.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from retro.errors import TimeLimitError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    # What a position is worth to the side to move, well below DECIDED; it is not over.
+    Evaluation = Callable[[Any], int]
+
+DECIDED = 1_000_000
+
+
+class Found(NamedTuple):
+    """The best move, its score for the player who makes it, and the positions visited."""
+
+    move: int
+    score: int
+    nodes: int
+
+
+def minimax(
+    position: Any, depth: int, evaluate: Evaluation, moves: Sequence[int] | None = None
+) -> Found:
+    """Look `depth` plies ahead, at everything. Of equally good `moves` the first is chosen."""
+    nodes = 0
+
+    def value(position: Any, left: int) -> int:
+        nonlocal nodes
+        nodes += 1
+        outcome = position.outcome()
+        if outcome is not None:
+            return int(outcome) * (DECIDED - depth + left)
+        if left == 0:
+            return evaluate(position)
+        return max(-value(position.play(move), left - 1) for move in position.legal_moves())
+
+    scores = [
+        (-value(position.play(move), depth - 1), move) for move in moves or position.legal_moves()
+    ]
+    score, move = max(scores, key=lambda scored: scored[0])
+    return Found(move, score, nodes + 1)
+
+
+def alpha_beta(
+    position: Any,
+    depth: int,
+    evaluate: Evaluation,
+    moves: Sequence[int] | None = None,
+    *,
+    deadline: float | None = None,
+) -> Found:
+    """The same move and score as `minimax`, without looking at what cannot change them.
+
+    Successors are tried in the order of their own evaluations, except one ply
+    above the horizon, where that would cost what it saves. `deadline` is a time of
+    `time.monotonic`; `TimeLimitError` when it passes.
+    """
+    nodes = 0
+
+    def value(position: Any, left: int, alpha: int, beta: int) -> int:
+        """Exact within (alpha, beta); at most / at least what it says below / above."""
+        nonlocal nodes
+        nodes += 1
+        outcome = position.outcome()
+        if outcome is not None:
+            return int(outcome) * (DECIDED - depth + left)
+        if left == 0:
+            return evaluate(position)
+        if deadline is not None and time.monotonic() > deadline:
+            raise TimeLimitError(f"not seen {depth} plies ahead in time")
+        best = -DECIDED
+        for after in _ordered(position, left, evaluate):
+            best = max(best, -value(after, left - 1, -beta, -max(alpha, best)))
+            if best >= beta:
+                break
+        return best
+
+    best_move, best = None, -DECIDED - 1
+    for move in moves or position.legal_moves():
+        score = -value(position.play(move), depth - 1, -DECIDED, -best)
+        if best_move is None or score > best:
+            best_move, best = move, score
+    assert best_move is not None, "a position that is not over has a move"
+    return Found(best_move, best, nodes + 1)
+
+
+def _ordered(position: Any, left: int, evaluate: Evaluation) -> list[Any]:
+    """The successors, the most promising first."""
+    successors = [position.play(move) for move in position.legal_moves()]
+    if left == 1:
+        return successors
+
+    def promise(after: Any) -> int:
+        outcome = after.outcome()
+        return evaluate(after) if outcome is None else int(outcome) * DECIDED
+
+    return sorted(successors, key=promise)

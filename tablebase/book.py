@@ -1,0 +1,81 @@
+"""The opening book: best moves of first positions that would take the solver too long in a game.
+
+`book-7x6.txt` beside this module, made by `scripts/make_book.py`, has one line per
+position: the moves that lead there, the best move, its value for the player who makes
+it and the plies to the end of the game, this move included (`-` is the empty board):
+
+    - 4 WIN 41
+    1 4 WIN 39
+
+Of a position and its mirror image the book has one, the smaller in `canonical`'s order.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import resources
+from typing import TYPE_CHECKING, NamedTuple
+
+from retro.games.connect import VALUE_NAMES, Position
+from retro.games.connect_text import COLUMN_CHARACTERS, column_text, read_moves, write_moves
+
+if TYPE_CHECKING:
+    from retro.games.connect import Board
+
+VALUES = {name: value for value, name in VALUE_NAMES.items()}
+
+
+class Entry(NamedTuple):
+    """The best move of a position, its value for the mover and the plies to the end."""
+
+    column: int
+    value: int
+    plies: int
+
+
+Book = dict[Position, Entry]
+
+
+@cache
+def open_book(board: Board) -> Book:
+    """The book of a board, empty where there is none."""
+    if board.connect != 4:
+        return {}
+    file = resources.files("tablebase") / f"book-{board}.txt"
+    return read_book(board, file.read_text("ascii")) if file.is_file() else {}
+
+
+def look_up(book: Book, position: Position) -> Entry | None:
+    """What the book has for a position or for its mirror image.
+
+    >>> from retro.games.connect import Board
+    >>> board = Board(7, 6)
+    >>> look_up(open_book(board), read_moves(board, "7"))
+    Entry(column=3, value=1, plies=39)
+    """
+    chosen = canonical(position)
+    entry = book.get(chosen)
+    if entry is None or chosen == position:
+        return entry
+    return entry._replace(column=position.board.width - 1 - entry.column)
+
+
+def canonical(position: Position) -> Position:
+    """The position or its mirror image: the one whose stones are the smaller numbers."""
+    return min(position, position.mirror(), key=lambda p: (p.first, p.second))
+
+
+def read_book(board: Board, text: str) -> Book:
+    """A book from its lines."""
+    book = {}
+    for line in text.splitlines():
+        moves, best, value, plies = line.split()
+        column = COLUMN_CHARACTERS.index(best)
+        book[read_moves(board, moves)] = Entry(column, VALUES[value], int(plies))
+    return book
+
+
+def book_line(position: Position, entry: Entry) -> str:
+    """One line of a book."""
+    moves, best = write_moves(position) or "-", column_text(entry.column)
+    return f"{moves} {best} {VALUE_NAMES[entry.value]} {entry.plies}"

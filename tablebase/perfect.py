@@ -1,0 +1,201 @@
+"""The perfect player of Connect Four, who answers within about a second.
+
+Value first. The first of these that knows the value of the position gives it, and a
+move that keeps it:
+
+    table    of the board, if there is one: at once
+    book     the first moves of 7x6: at once
+    search   is it a win, a draw or a loss, however long that takes
+
+Then speed: with what is left of `seconds` the solver looks for distances, so that of
+all moves that keep the value the winner plays the fastest and the loser the slowest.
+When time is up before that is known, the move that keeps the value has to do.
+"""
+
+from __future__ import annotations
+
+import time
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from retro.errors import MissingTableError, TimeLimitError
+from retro.games.connect import DRAW, LOSS, Position
+from retro.games.connect_text import as_position, column_text
+from retro.games.rated import RatedMove, order_moves
+from tablebase.book import Entry, look_up, open_book
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from retro.games.connect import Board
+    from retro.search.solver import Solver
+    from tablebase.probe import Tablebase
+
+DEFAULT_SECONDS = 0.7
+FEW_NODES = 1_000
+SLICE_NODES = 100_000  # a twentieth of a second between looks at the clock
+
+
+class Advice(NamedTuple):
+    """A best move, its value for the player who makes it, and the plies to the end if known."""
+
+    move: int
+    value: int
+    plies: int | None
+    source: Literal["table", "book", "search"]
+
+
+class PerfectPlayer:
+    """Plays Connect Four without ever giving away the value of a position.
+
+    Parameters
+    ----------
+    board, table
+        The board, and its open table or None; whoever opened the table closes it.
+    seconds
+        For the search of the fastest win or the slowest loss. The value itself is
+        never guessed, so without a table or a book a first move may take longer.
+    memory_mb
+        Size of the solver's transposition table, which lives as long as the player.
+    report
+        Called with (nodes, seconds) while a search runs.
+
+    Examples
+    --------
+    >>> from retro.games.connect import Board
+    >>> player = PerfectPlayer(Board(5, 4), memory_mb=16)
+    >>> player.advise("443")
+    Advice(move=1, value=1, plies=17, source='search')
+    """
+
+    name = "perfect"
+
+    def __init__(
+        self,
+        board: Board,
+        table: Tablebase | None = None,
+        *,
+        seconds: float = DEFAULT_SECONDS,
+        memory_mb: int = 1024,
+        report: Callable[[int, float], None] = lambda *_: None,
+    ) -> None:
+        self.board = board
+        self._table = table
+        self._seconds, self._memory_mb = seconds, memory_mb
+        self._report = report
+        self._deadline = float("inf")
+
+    def choose(self, position: Any) -> int:
+        return self.advise(position).move
+
+    def told(self, position: Any, move: int) -> None:
+        """Looks at the position alone."""
+
+    def advise(self, position: Any) -> Advice:
+        """A best move; the position is not over."""
+        begin = time.monotonic()
+        position = as_position(self.board, position)
+        advice = self._by_table(position) or self._by_book(position) or self._by_search(position)
+        if advice.plies is not None or advice.value == DRAW:
+            return advice
+        self._deadline = begin + self._seconds
+        try:
+            entry = first_best(self._solver, position)
+        except TimeLimitError:
+            return advice
+        finally:
+            self._deadline = float("inf")
+        return Advice(entry.column, entry.value, entry.plies, advice.source)
+
+    def _by_table(self, position: Position) -> Advice | None:
+        if self._table is None:
+            return None
+        try:
+            best = self._table.probe(position).moves[0]
+        except MissingTableError:
+            return None  # a table of some plies only
+        return Advice(best.column, best.value, best.plies, "table")
+
+    def _by_book(self, position: Position) -> Advice | None:
+        entry = look_up(open_book(self.board), position)
+        return None if entry is None else Advice(*entry, "book")
+
+    def _by_search(self, position: Position) -> Advice:
+        """A move that keeps the value; asks no more than it takes to know one."""
+        columns = centre_first(position)
+        after = {column: position.play(column) for column in columns}
+        for column in columns:
+            if after[column].outcome() == LOSS:
+                return Advice(column, 1, 1, "search")
+        value = self._solver.solve(position).value
+        if value == LOSS:
+            # All moves lose; one that does not lose at once is at least no blunder to look at.
+            slow = [c for c in columns if not _wins_at_once(after[c])]
+            return Advice((slow or columns)[0], LOSS, None, "search")
+        return Advice(self._first_proved(after, value), value, None, "search")
+
+    def _first_proved(self, after: dict[int, Position], value: int) -> int:
+        """The move that is the cheapest to prove to keep the value.
+
+        The search for the value went through such a move and remembers much of
+        it, while a move that gives the value away may take long to refute. So all
+        moves are tried with few nodes, then with twice as many, and so on.
+        """
+        nodes = FEW_NODES
+        while True:
+            for column, position in after.items():
+                outcome = position.outcome()
+                found = self._solver.solve_within(position, nodes) if outcome is None else None
+                reply = outcome if found is None else found.value
+                if reply is not None and -reply == value:
+                    return column
+            nodes *= 2
+
+    @cached_property
+    def _solver(self) -> Solver:
+        from retro.search.solver import Solver
+
+        return Solver(
+            self.board, memory_mb=self._memory_mb, report=self._tick, slice_nodes=SLICE_NODES
+        )
+
+    def _tick(self, nodes: int, seconds: float) -> None:
+        self._report(nodes, seconds)
+        if time.monotonic() > self._deadline:
+            raise TimeLimitError("the search for the distance takes too long")
+
+
+def first_best(solver: Solver, position: Position) -> Entry:
+    """The first of the best moves by value and distance; asks only until one fits.
+
+    >>> from retro.games.connect_text import read_moves
+    >>> from retro.search import Solver
+    >>> solver = Solver("4x4", memory_mb=1)
+    >>> first_best(solver, read_moves(solver.board, "121212"))
+    Entry(column=0, value=1, plies=1)
+    """
+    whole = solver.solve(position, strong=True)
+    for column in centre_first(position):
+        after = position.play(column)
+        outcome = after.outcome()
+        if outcome is None:
+            reply = solver.solve(after, strong=True)
+            value, plies = -reply.value, 1 + (reply.plies or 0)
+        else:
+            value, plies = -outcome, 1
+        if (value, plies) == (whole.value, whole.plies):
+            return Entry(column, value, plies)
+    raise AssertionError("no move keeps the value and distance of the position")
+
+
+def centre_first(position: Position) -> list[int]:
+    """The legal columns in the one order of moves, as long as nothing is known of them."""
+    unrated = [RatedMove(column_text(c), c, DRAW, None) for c in position.legal_columns()]
+    return [move.column for move in order_moves(position.board, unrated)]
+
+
+def _wins_at_once(position: Position) -> bool:
+    """Whether the side to move has a winning move."""
+    if position.is_over():
+        return False
+    return any(position.play(c).outcome() == LOSS for c in position.legal_columns())
