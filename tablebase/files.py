@@ -93,3 +93,26 @@ def sync(path: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+@contextlib.contextmanager
+def only_builder(path: Path) -> Iterator[None]:
+    """Keep a second build of the same table out; the lock dies with its process."""
+    try:
+        import fcntl
+    except ImportError:  # not a POSIX system: two builds at once would only waste time
+        yield
+        return
+    lock = path.with_name(path.name + ".lock")
+    with storage_errors(lock.parent):
+        lock.parent.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(lock, os.O_RDWR | os.O_CREAT)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise StorageError(f"another process is building {path}") from None
+        yield
+        lock.unlink(missing_ok=True)
+    finally:
+        os.close(descriptor)

@@ -5,15 +5,20 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
+import re
+import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from retro.games.catalogue import PlacementGame
     from retro.games.connect import Board
 
 ENVIRONMENT_VARIABLE = "TABLEBASE_DIR"
 SUFFIX = ".h5"
+LONGEST_NAME = 100
 
 
 def tables_folder() -> Path:
@@ -35,3 +40,38 @@ def build_command(board: Board) -> str:
     """The command that builds the table of a board."""
     connect = "" if board.connect == 4 else f" --connect {board.connect}"
     return f"build-tablebase {board}{connect}"
+
+
+def keyed_path(game: PlacementGame, root: Any, folder: Path | None = None) -> Path:
+    """Where the table of all that follows a position lives; long names end in a digest.
+
+    >>> from retro.games.catalogue import find_game
+    >>> mnk = find_game("mnk")
+    >>> board = mnk.parse("4x4", {"connect": "4"})
+    >>> keyed_path(mnk, mnk.read_position(board, "c3 b2"), Path("shelf")).as_posix()
+    'shelf/mnk-4x4-connect4-from-c3-b2.h5'
+    """
+    name = game.table_name(root.board)
+    if root.ply:
+        name += "-from-" + re.sub(r"[^A-Za-z0-9]+", "-", game.write_position(root)).strip("-")
+    if len(name) > LONGEST_NAME:
+        digest = hashlib.sha256(name.encode()).hexdigest()[:8]
+        name = f"{name[: LONGEST_NAME - 9]}-{digest}"
+    return (folder or tables_folder()) / f"{name}{SUFFIX}"
+
+
+def keyed_build_command(game: PlacementGame, root: Any) -> str:
+    """The command that builds the table of all that follows a position.
+
+    >>> from retro.games.catalogue import find_game
+    >>> mnk = find_game("mnk")
+    >>> keyed_build_command(mnk, mnk.start(mnk.parse("4x4", {"connect": "4"})))
+    'build-tablebase mnk 4x4 --connect 4'
+    """
+    size, options = game.describe(root.board)
+    words = ["build-tablebase", game.name, size]
+    for name, text in options.items():
+        words += [f"--{name}", text]
+    if root.ply:
+        words += ["--from", game.write_position(root)]
+    return shlex.join(words)

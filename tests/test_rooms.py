@@ -19,7 +19,7 @@ ALLOWED = {
     "tablebase/cli": {"retro", "tablebase"},
     "tablebase": {"retro", "tablebase"},
 }
-KNOWS_H5PY = {"tablebase/store.py", "tablebase/files.py"}
+KNOWS_H5PY = {"tablebase/store.py", "tablebase/keyed_store.py", "tablebase/files.py"}
 MODULES = sorted(
     path.relative_to(ROOT)
     for room in ("retro", "tablebase")
