@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from retro.errors import EXIT_INTERRUPTED, DoesNotFitError
+from retro.games.catalogue import NAMES
 from retro.games.connect import Board
+from tablebase.cli import keyed
 from tablebase.cli.common import (
     add_connect,
     add_json,
@@ -33,7 +35,8 @@ def make_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="build-tablebase",
         description="Solve every position of a Connect Four board and write the table.",
-        epilog="Interrupted, the same command resumes after the last complete ply.",
+        epilog="Interrupted, the same command resumes after the last complete ply. Other games: "
+        f"build-tablebase GAME WxH; games: {', '.join(NAMES)}.",
     )
     parser.add_argument("board", metavar="WxH", help="columns x rows, such as 5x4")
     add_connect(parser)
@@ -52,7 +55,10 @@ def make_parser() -> argparse.ArgumentParser:
 
 
 def _main(arguments: Sequence[str] | None) -> int:
-    options = make_parser().parse_args(arguments)
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    if keyed.names_game(words):
+        return keyed.build(words)
+    options = make_parser().parse_args([word for word in words if word != keyed.CONNECT])
     board = Board.parse(options.board, options.connect)
     path = options.out or table_path(board, options.dir)
     return _plan(options, board, path) if options.plan else _build(options, board, path)

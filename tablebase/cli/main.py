@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from retro.errors import TablebaseError
+from retro.games.catalogue import NAMES
+from tablebase.cli import keyed
 from tablebase.cli.common import (
     add_folder,
     add_json,
@@ -41,7 +44,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _main(arguments: Sequence[str] | None) -> int:
-    options = make_parser().parse_args(arguments)
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    if keyed.is_question(words):
+        return keyed.question(words)
+    if words and words[0] in keyed.QUESTIONS:
+        words = [word for word in words if word != keyed.CONNECT]
+    options = make_parser().parse_args(words)
     status: int = options.command(options)
     return status
 
@@ -49,7 +57,9 @@ def _main(arguments: Sequence[str] | None) -> int:
 def make_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="tablebase",
-        description="Ask exact Connect Four tables, or search. Values are for the side to move.",
+        description="Ask exact tables, or search. Values are for the side to move.",
+        epilog="probe, line, stats and verify take another game than Connect Four before the "
+        f"board, such as mnk 4x4; games: {', '.join(NAMES)}.",
     )
     add_version(parser)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
@@ -181,18 +191,24 @@ def stats_command(options: argparse.Namespace) -> int:
     return 0
 
 
+def _file_stats(path: Path) -> dict[str, Any]:
+    from tablebase.cli import show
+    from tablebase.store import TableFile
+
+    with TableFile(path) as table:
+        stats = show.stats_json(table.header.board, table.value, table.records)
+        return {**stats, "file": str(path), "size": table.size}
+
+
 def list_command(options: argparse.Namespace) -> int:
     from tablebase.cli import show
     from tablebase.places import SUFFIX, tables_folder
-    from tablebase.store import TableFile
 
     folder = options.dir or tables_folder()
     tables, status = [], 0
     for path in sorted(folder.glob(f"*{SUFFIX}")):
         try:
-            with TableFile(path) as table:
-                stats = show.stats_json(table.header.board, table.value, table.records)
-                stats |= {"file": str(path), "size": table.size}
+            stats = keyed.file_stats(path) if keyed.is_keyed_file(path) else _file_stats(path)
         except TablebaseError as error:
             say(f"error: {error}")
             status = error.exit_code

@@ -103,7 +103,10 @@ class Ticker:
 
     def tick(self, what: str, ply: int) -> None:
         """Called as each ply begins."""
-        text = f"{what}: ply {ply} of {self._last_ply}"
+        self.show(f"{what}: ply {ply} of {self._last_ply}")
+
+    def show(self, text: str) -> None:
+        """Show a line of text, if it is time."""
         if self._live:
             print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
         elif time.monotonic() - self._last >= SECONDS_BETWEEN_LINES:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from retro.errors import IllegalPositionError
@@ -12,7 +13,6 @@ from tablebase.units import size
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from tablebase.format import PlyRecord
     from tablebase.oracle import Line
@@ -96,10 +96,10 @@ def print_file(path: Path, number: int) -> None:
 
 def print_entry(entry: dict[str, Any]) -> None:
     """One line of the list of tables."""
-    name = Board.parse(entry["board"], entry["connect"]).name
+    side = entry.get("side_to_move", "first")
     print(
-        f"{name:<14} {entry['positions']:>17,} positions  {entry['value']:<4} for the first player"
-        f"  {size(entry['size']):>8}  {entry['file']}"
+        f"{Path(entry['file']).stem:<20} {entry['positions']:>17,} positions  {entry['value']:<4} "
+        f"for the {side} player  {size(entry['size']):>8}  {entry['file']}"
     )
 
 

@@ -1,0 +1,243 @@
+"""The commands on tables of other games than Connect Four: the game's name stands before the board.
+
+    build-tablebase mnk 4x4 --connect 4
+    tablebase probe mnk 4x4 --connect 4 "c3 b2"
+    tablebase stats tables/mnk-4x4-connect4.h5
+
+`names_game` and `is_question` tell whether a command line is one of these. A table of what
+follows a position is named by `--from POSITION`, in every command.
+"""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from retro.errors import EXIT_INTERRUPTED, BadTextError, TablebaseError
+from retro.games.catalogue import NAMES, find_game
+from tablebase.cli import keyed_show as show
+from tablebase.cli.common import add_folder, add_json, add_version, read_text, say, thread_count
+from tablebase.cli.progress import Ticker
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from retro.games.catalogue import PlacementGame
+    from tablebase.keyed_build import KeyedProgress
+    from tablebase.keyed_probe import KeyedTable
+
+LEVELS = ("quick", "sample", "full")
+CONNECT = "connect4"  # has commands of its own
+QUESTIONS = ("probe", "line", "stats", "verify")
+
+
+def names_game(arguments: Sequence[str]) -> bool:
+    """Whether a command line names another game than Connect Four."""
+    return any(word in NAMES and word != CONNECT for word in arguments)
+
+
+def is_question(arguments: Sequence[str]) -> bool:
+    """Whether a command line asks a table of another game, by name or by file."""
+    if not arguments or arguments[0] not in QUESTIONS:
+        return False
+    files = [Path(word) for word in arguments if word.endswith(".h5")]
+    return names_game(arguments) or any(is_keyed_file(path) for path in files)
+
+
+def is_keyed_file(path: Path) -> bool:
+    """Whether a file holds a table with sorted keys; damaged files hold none."""
+    from tablebase.keyed_format import INDEX
+    from tablebase.keyed_store import index_of
+
+    try:
+        return index_of(path) == INDEX
+    except TablebaseError:
+        return False
+
+
+def file_stats(path: Path) -> dict[str, Any]:
+    """The counts of a table file as JSON."""
+    from tablebase.keyed_probe import KeyedTable
+    from tablebase.keyed_store import KeyedTableFile
+
+    with KeyedTable(KeyedTableFile(path)) as table:
+        return show.stats_json(table)
+
+
+def question(arguments: Sequence[str]) -> int:
+    """`tablebase COMMAND GAME BOARD ...` or `tablebase COMMAND FILE ...`."""
+    command, *rest = arguments
+    # Options may stand between board and position: mnk 4x4 --connect 4 "c3 b2".
+    options = _question_parser(command, rest).parse_intermixed_args(rest)
+    with _open(options) as table:
+        return {"probe": _probe, "line": _line, "stats": _stats, "verify": _verify}[command](
+            options, table
+        )
+
+
+def _question_parser(command: str, arguments: Sequence[str]) -> argparse.ArgumentParser:
+    name = next((word for word in arguments if word in NAMES), None)
+    parser = argparse.ArgumentParser(prog=f"tablebase {command}{f' {name}' if name else ''}")
+    if name is None:
+        parser.add_argument("file", type=Path, help="a table file")
+    else:
+        _add_game(parser, find_game(name))
+        add_folder(parser)
+    if command in ("probe", "line"):
+        parser.add_argument("position", nargs="?", metavar="POSITION", help="moves from the start")
+        parser.add_argument(
+            "--grid", type=Path, metavar="FILE", help="read the position from a file"
+        )
+    if command == "verify":
+        parser.add_argument("--level", choices=LEVELS, default="quick", help="default: quick")
+    add_json(parser)
+    return parser
+
+
+def _add_game(parser: argparse.ArgumentParser, game: PlacementGame) -> None:
+    """A game's name, its board, its own options, and the position a table starts from."""
+    parser.add_argument("game", choices=[game.name], help=game.about)
+    parser.add_argument("board", metavar="WxH", help="columns x rows")
+    for option in game.options:
+        parser.add_argument(
+            f"--{option.name}",
+            dest=f"option_{option.name}",
+            metavar=option.metavar,
+            help=option.help,
+        )
+    parser.add_argument(
+        "--from", dest="root", default="", metavar="POSITION", help="all that follows a position"
+    )
+
+
+def _asked_root(options: argparse.Namespace) -> tuple[PlacementGame, Any]:
+    """The game and the position a table starts from, as the options name them."""
+    game = find_game(options.game)
+    given = {option.name: getattr(options, f"option_{option.name}") for option in game.options}
+    board = game.parse(options.board, {name: text for name, text in given.items() if text})
+    return game, game.read_position(board, options.root) if options.root else game.start(board)
+
+
+def _open(options: argparse.Namespace) -> KeyedTable:
+    from tablebase.keyed_probe import KeyedTable, open_rooted
+    from tablebase.keyed_store import KeyedTableFile
+
+    if "file" in options:
+        return KeyedTable(KeyedTableFile(options.file))
+    return open_rooted(*_asked_root(options), options.dir)
+
+
+def _asked_position(options: argparse.Namespace, table: KeyedTable) -> Any:
+    """The position that the options name; the root of the table if none is named."""
+    if options.grid is not None:
+        if options.position is not None:
+            raise BadTextError("found both a position and --grid, wanted one of them")
+        text = read_text(options.grid)
+        try:
+            return table.as_position(text)
+        except TablebaseError as error:
+            raise type(error)(f"{options.grid}: {error}") from None
+    return table.root if options.position is None else table.as_position(options.position)
+
+
+def _probe(options: argparse.Namespace, table: KeyedTable) -> int:
+    found = table.probe(_asked_position(options, table))
+    if options.json:
+        show.print_json(show.probe_json(table, found))
+    else:
+        show.print_probe(table, found)
+    return 0
+
+
+def _line(options: argparse.Namespace, table: KeyedTable) -> int:
+    position = _asked_position(options, table)
+    value, line = table.probe_wdl(position), table.best_line(position)
+    if options.json:
+        show.print_json(show.line_json(table, position, value, line))
+    else:
+        show.print_line(table, position, value, line)
+    return 0
+
+
+def _stats(options: argparse.Namespace, table: KeyedTable) -> int:
+    if options.json:
+        show.print_json(show.stats_json(table))
+    else:
+        show.print_stats(table)
+    return 0
+
+
+def _verify(options: argparse.Namespace, table: KeyedTable) -> int:
+    from tablebase.keyed_verify import verify_keyed
+
+    with Ticker(table.plies[-1]) as ticker:
+        done = verify_keyed(table, options.level, report=ticker.tick)
+    if options.json:
+        show.print_json({"file": str(table.path), "sound": True, **asdict(done)})
+    else:
+        show.print_verified(table, done)
+    return 0
+
+
+def build(arguments: Sequence[str]) -> int:
+    """`build-tablebase GAME BOARD ...`."""
+    from tablebase.keyed_build import build_keyed
+    from tablebase.keyed_probe import KeyedTable
+    from tablebase.keyed_store import KeyedTableFile
+    from tablebase.places import keyed_path
+    from tablebase.units import duration
+
+    options = _build_parser(arguments).parse_args(arguments)
+    game, root = _asked_root(options)
+    path = options.out or keyed_path(game, root, options.dir)
+    try:
+        with _Progress(quiet=options.quiet) as progress:
+            result = build_keyed(
+                game, root, path, threads=options.threads, force=options.force,
+                report=progress.report,
+            )  # fmt: skip
+    except KeyboardInterrupt:
+        say(f"interrupted; what is finished is kept in {path}.partial")
+        say("the same command resumes there")
+        return EXIT_INTERRUPTED
+    if not options.quiet:
+        done = f"built in {duration(result.seconds)}"
+        say(f"{path} is finished: nothing to do" if result.was_there else done)
+    with KeyedTable(KeyedTableFile(path)) as table:
+        return _stats(options, table)
+
+
+def _build_parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
+    game = find_game(next(word for word in arguments if word in NAMES))
+    parser = argparse.ArgumentParser(
+        prog=f"build-tablebase {game.name}",
+        description=f"Solve every position of a board ({game.about}) and write the table.",
+        epilog="Interrupted, the same command resumes after the last complete ply.",
+    )
+    _add_game(parser, game)
+    place = parser.add_mutually_exclusive_group()
+    place.add_argument("--out", type=Path, metavar="PATH", help="the file to write")
+    place.add_argument(
+        "--dir", type=Path, metavar="DIR", help="folder of tables (TABLEBASE_DIR, else tables)"
+    )
+    parser.add_argument("--threads", type=thread_count, metavar="N", help="default: all cores")
+    parser.add_argument("--force", action="store_true", help="build again from nothing")
+    add_json(parser)
+    parser.add_argument("--quiet", action="store_true", help="no progress on stderr")
+    add_version(parser)
+    return parser
+
+
+class _Progress(Ticker):
+    """Names the ply being walked and how many positions it has; silent if `quiet`."""
+
+    def __init__(self, *, quiet: bool) -> None:
+        super().__init__(0)
+        self._quiet = quiet
+
+    def report(self, progress: KeyedProgress) -> None:
+        if not self._quiet:
+            phase = {"forward": "walking forward", "backward": "walking back"}[progress.phase]
+            self.show(f"{phase}: ply {progress.ply}, {progress.positions:,} positions")
