@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from retro.search.engine_leaves import Leaves
     from tablebase.format import Header, PlyRecord
 
 DEFAULT_CACHE_BYTES = 256_000_000
@@ -140,6 +141,12 @@ class Tablebase:
     def read_checked(self, ply: int) -> NDArray[np.uint64]:
         """The whole planes of a ply, [2, words], checked against their digest."""
         return self._file.read_checked(ply)
+
+    def leaves(self, first_ply: int, max_bytes: int) -> Leaves | None:
+        """The plies from `first_ply` on that fit in `max_bytes`, for `Solver` to search with."""
+        from tablebase.leaves import load_leaves  # the engine takes a while to import
+
+        return load_leaves(self, first_ply, max_bytes)
 
     def probe_wdl(self, position: Any) -> int:
         """The value for the side to move: +1, 0 or -1.

@@ -15,7 +15,7 @@ ALLOWED = {
     "retro/games": {"retro.errors", "retro.jit"},
     "retro/index": {"retro.errors", "retro.jit", "retro.games"},
     "retro/walk": {"retro.errors", "retro.jit", "retro.games", "retro.index"},
-    "retro/search": {"retro.errors", "retro.jit", "retro.games"},
+    "retro/search": {"retro.errors", "retro.jit", "retro.games", "retro.index"},
     "tablebase/cli": {"retro", "tablebase"},
     "tablebase": {"retro", "tablebase"},
 }

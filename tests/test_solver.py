@@ -61,7 +61,7 @@ def test_a_table_answers_what_it_covers(built_5x4: object, table_folder: Path) -
         solver = Solver("5x4", memory_mb=1, tables=[table])
         found = solver.solve("443")
         assert (found.value, found.source, found.nodes) == (1, "table", 0)
-        assert solver.solve("443", strong=True).source == "search"
+        assert solver.solve("443", strong=True).source == "both"
         other = Solver("4x4", memory_mb=1, tables=[table])
         assert other.solve("11").source == "search"
 

@@ -28,6 +28,7 @@ import numpy as np
 from retro.jit import inner
 from retro.search.engine_bits import U0, U1, Board, inlined, popcount, prefetch, threats
 from retro.search.engine_bounds import static_score
+from retro.search.engine_leaves import NO_VALUE, leaf_values
 from retro.search.engine_table import fetch, lower_of, scramble, slot, store, upper_of
 
 UNKNOWN = 1000  # no score
@@ -36,14 +37,14 @@ ONE = np.int64(1)
 SLOTS = 32  # successors per level, the width of the widest board
 WORDS = 8  # per slot: mover, mask, own threats, other's threats, scrambled code
 MOVER, MASK, OWN, OTHER, CODE = range(5)
-INTS = 2  # per slot: order, and whose score it is: +1 the predecessor's mover's, -1 not
-ORDER, SIGN = range(2)
+INTS = 3  # per slot: order, whose score it is: +1 the predecessor's mover's, -1 not, and its value
+ORDER, SIGN, VALUE = range(3)
 FRAME = 8  # per level: the node being searched there
 GOAL, BEST, LEFT, SINCE, SLOT = range(5)
 MIRROR_PLIES = 16  # later, a mirror image hardly ever comes up in the same search
 
 # Weights of the ordering: 12 for the side that tries to win, then 12 for the one that
-# tries to hold; found by hill climbing on nodes (NOTES.md).
+# tries to hold; found by hill climbing on nodes (docs/solver.md).
 WEIGHTS = np.array([12, -3, 4, 5, 2, 4, 2, 6, 5, 4, 4, 1, 12, -3, 4, 4, 8, 4, 2, 6, 4, 4, 1, 1])
 
 
@@ -272,13 +273,36 @@ def _look_up(table, hashing, stack, level, count, goal, best):
 
 
 @inlined
-def _expand(board, table, hashing, stack, level, node, goal):
-    """Passes 1 and 2.  Returns (best, count); the node is decided when count is 0."""
-    best, count = _generate(board, table, hashing, stack, level, node, goal)
-    # TABLE LEAF: a tablebase probe of each successor in `stack`, by arrays handed in,
-    # belongs here; what it decides is dropped exactly as `_look_up` drops.
-    if count:
-        best, count = _look_up(table, hashing, stack, level + 1, count, goal, best)
+def _reaches(words, level, count, first_ply, last_ply):
+    """Whether any successor (of `level`) is on one of these plies."""
+    for i in range(count):
+        if first_ply <= popcount(words[(level * SLOTS + i) * WORDS + MASK]) <= last_ply:
+            return True
+    return False
+
+
+@inner
+def _consult(leaves, stack, level, count, goal, best):
+    """As `_look_up`, asking a tablebase.  All it gives is the sign of a score."""
+    words, ints, _, _ = stack
+    answers = (ints, level * SLOTS * INTS + VALUE, INTS)
+    leaf_values(leaves, (words, level * SLOTS * WORDS, WORDS), count, answers)
+    i = 0
+    while i < count:
+        value = ints[(level * SLOTS + i) * INTS + VALUE]
+        if value != NO_VALUE:
+            value *= ints[(level * SLOTS + i) * INTS + SIGN]
+            low = value if value >= 0 else -BEYOND
+            high = value if value <= 0 else BEYOND
+            if low >= goal:
+                return low, 0
+            if high < goal:
+                best = max(best, high)
+                count -= 1
+                if i != count:
+                    _swap(words, ints, level, i, count)
+                continue
+        i += 1
     return best, count
 
 
@@ -308,9 +332,12 @@ def _next(stack, level):
 
 
 @inner
-def _search(board, table, hashing, stack, goal, budget, age):
+def _search(board, table, hashing, leaves, stack, goal, budget, age):
     """Answer the question for the node (0, 0).  Returns (score or UNKNOWN, nodes)."""
     words, ints, frames, _ = stack
+    # Scalars taken out here: handing all arrays of `leaves` to a function at every node
+    # would cost as much as the node.
+    first_ply, last_ply = leaves.first_ply, leaves.last_ply
     level = np.int64(0)
     node = np.int64(0)
     nodes = np.int64(0)
@@ -320,7 +347,11 @@ def _search(board, table, hashing, stack, goal, budget, age):
         if nodes == budget:
             return np.int64(UNKNOWN), nodes
         nodes += 1
-        score, count = _expand(board, table, hashing, stack, level, node, goal)
+        score, count = _generate(board, table, hashing, stack, level, node, goal)
+        if _reaches(words, level + 1, count, first_ply, last_ply):
+            score, count = _consult(leaves, stack, level + 1, count, goal, score)
+        if count:
+            score, count = _look_up(table, hashing, stack, level + 1, count, goal, score)
         if count:
             base = level * FRAME
             frames[base + GOAL] = goal
@@ -357,7 +388,7 @@ def _search(board, table, hashing, stack, goal, budget, age):
 
 
 @inner
-def ask(board, table, hashing, stack, mover, mask, goal, budget, age):
+def ask(board, table, hashing, leaves, stack, mover, mask, goal, budget, age):
     """Is the score of an unfinished position at least `goal`?
 
     Returns (score, nodes): `score >= goal` proves at least that score, a lesser one
@@ -377,10 +408,15 @@ def ask(board, table, hashing, stack, mover, mask, goal, budget, age):
         goal = 1 - goal
     code = scramble(hashing, code_of(board, mover, mask, plies))
     _put(stack.words, np.int64(0), np.int64(0), mover, mask, own, other, code)
+    stack.ints[SIGN] = 1
+    if leaves.first_ply <= plies <= leaves.last_ply:
+        score, count = _consult(leaves, stack, np.int64(0), 1, goal, -BEYOND)
+        if count == 0:
+            return sign * score, 0
     entry = fetch(table, hashing, code)
     if entry != U0 and lower_of(entry) >= goal:
         return sign * lower_of(entry), 0
     if entry != U0 and upper_of(entry) < goal:
         return sign * upper_of(entry), 0
-    score, nodes = _search(board, table, hashing, stack, goal, budget, age)
+    score, nodes = _search(board, table, hashing, leaves, stack, goal, budget, age)
     return (score if score == UNKNOWN else sign * score), nodes

@@ -20,8 +20,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from retro.jit import entry, inner
-from retro.search.engine import UNKNOWN, Stack, ask, make_stack, win_score
+from retro.search.engine import BEYOND, UNKNOWN, Stack, ask, make_stack, win_score
 from retro.search.engine_bits import Board, make_board, popcount
+from retro.search.engine_leaves import Leaves, NoLeaves
 from retro.search.engine_table import Hashing, make_table
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ class Engine(NamedTuple):
     table: np.ndarray
     hashing: Hashing
     stack: Stack
+    leaves: Leaves | NoLeaves
 
 
 class Answer(NamedTuple):
@@ -57,11 +59,16 @@ def make_engine(width: int, height: int, connect: int = 4, memory: int = 1 << 30
     """Return an engine whose table takes at most `memory` bytes."""
     board = make_board(width, height, connect)
     table, hashing = make_table(board, memory)
-    return Engine(board, table, hashing, make_stack(board))
+    return Engine(board, table, hashing, make_stack(board), NoLeaves())
 
 
 def solve(
-    engine: Engine, mover: int, mask: int, strong: bool = False, node_limit: int = NO_LIMIT
+    engine: Engine,
+    mover: int,
+    mask: int,
+    strong: bool = False,
+    node_limit: int = NO_LIMIT,
+    known: int | None = None,
 ) -> Answer:
     """Solve one position.
 
@@ -74,6 +81,8 @@ def solve(
     node_limit : int
         Give up after this many nodes; `done` is then False.  To go on, call again:
         the table remembers.
+    known : int
+        The value, where a tablebase has it: only the distance is left to be searched.
 
     Examples
     --------
@@ -81,7 +90,7 @@ def solve(
     (True, 0, 16)
     """
     check_position(engine.board, mover, mask)
-    bounds, nodes, solved = solve_batch(engine, [mover], [mask], strong, node_limit)
+    bounds, nodes, solved = _run(engine, [mover], [mask], strong, node_limit, known)
     low, high = (int(b) for b in bounds[0])
     value = (low > 0) - (high < 0)
     plies = plies_of(engine.board, low, mask) if strong and solved else -1
@@ -100,8 +109,22 @@ def solve_batch(
     Returns (bounds, nodes, solved): rows of (low, high) scores, of which the first
     `solved` are settled: equal if `strong`, else of one sign.
     """
+    return _run(engine, movers, masks, strong, node_limit, None)
+
+
+def _run(
+    engine: Engine,
+    movers: ArrayLike,
+    masks: ArrayLike,
+    strong: bool,
+    node_limit: int,
+    known: int | None,
+) -> tuple[np.ndarray, int, int]:
+    """As `solve_batch`, of positions that all have the value `known`, if it is given."""
     stones = np.asarray(movers, np.uint64), np.asarray(masks, np.uint64)
     bounds = np.empty((len(stones[0]), 2), np.int64)
+    bounds[:, 0] = -BEYOND if known is None or known < 0 else known
+    bounds[:, 1] = BEYOND if known is None or known > 0 else known
     nodes, solved = _batch(*engine, *stones, strong, bounds, np.int64(node_limit))
     return bounds, int(nodes), int(solved)
 
@@ -160,16 +183,17 @@ def _next_goal(board, low, high, plies, strong, horizon):
 
 
 @inner
-def _narrow(board, table, hashing, stack, mover, mask, strong, budget, age):
+def _narrow(board, table, hashing, stack, leaves, mover, mask, low, high, strong, budget, age):
     """Ask until the score, or just its sign, is known.  Returns (low, high, nodes, done)."""
     plies = popcount(mask)
-    low = -win_score(board, plies + 2)
-    high = win_score(board, plies + 1)
+    low = max(low, -win_score(board, plies + 2))
+    high = min(high, win_score(board, plies + 1))
     horizon = np.int64(FIRST_HORIZON)
     total = 0
     while low < high and (strong or (low <= 0 <= high)):
         goal, horizon = _next_goal(board, low, high, plies, strong, horizon)
-        score, nodes = ask(board, table, hashing, stack, mover, mask, goal, budget - total, age)
+        left = budget - total
+        score, nodes = ask(board, table, hashing, leaves, stack, mover, mask, goal, left, age)
         total += nodes
         if score == UNKNOWN:
             return low, high, total, False
@@ -181,15 +205,17 @@ def _narrow(board, table, hashing, stack, mover, mask, strong, budget, age):
 
 
 @entry
-def _batch(board, table, hashing, stack, movers, masks, strong, bounds, budget):
+def _batch(board, table, hashing, stack, leaves, movers, masks, strong, bounds, budget):
     """Solve position after position; bounds, table and stack are modified in place."""
     total = 0
     for i in range(len(movers)):
         stack.clock[0] += 1
         age = np.uint64(stack.clock[0] & 7)
-        bounds[i, 0], bounds[i, 1], nodes, done = _narrow(
-            board, table, hashing, stack, movers[i], masks[i], strong, budget - total, age
-        )
+        low, high, nodes, done = _narrow(
+            board, table, hashing, stack, leaves, movers[i], masks[i], bounds[i, 0], bounds[i, 1],
+            strong, budget - total, age,
+        )  # fmt: skip
+        bounds[i, 0], bounds[i, 1] = low, high
         total += nodes
         if not done:
             return total, i

@@ -3,6 +3,8 @@
     table?   a table that covers the position answers at once
     search?  otherwise the engine searches, in slices of nodes, so that progress
              can be shown, a time limit kept and Ctrl-C obeyed between slices
+    both?    a table gives the value and the search the distance; a search that
+             takes long loads plies of the table as perfect leaves
 
 Values are for the side to move: +1 WIN, 0 DRAW, -1 LOSS; `plies` count to the
 end of the game with the winner as fast and the loser as slow as possible (a
@@ -22,17 +24,19 @@ from retro.errors import (
     IllegalPositionError,
     TimeLimitError,
 )
-from retro.games.connect import DEFAULT_CONNECT, WIN, Board, Position
+from retro.games.connect import DEFAULT_CONNECT, DRAW, WIN, Board, Position
 from retro.games.connect_text import as_position, column_text
 from retro.games.rated import RatedMove, order_moves
 from retro.search.engine_goals import make_engine
 from retro.search.engine_goals import solve as engine_solve
+from retro.search.engine_leaves import Leaves, NoLeaves
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 DEFAULT_MEMORY_MB = 1024
 SLICE_NODES = 1_000_000  # about half a second
+LEAVES_AFTER_NODES = 1_000_000  # reading a table takes seconds: not for a search that is quicker
 
 
 class Probe(Protocol):
@@ -45,6 +49,12 @@ class Probe(Protocol):
     def get_wdl(self, position: Any, default: None = None) -> int | None:
         """The value for the side to move, or None."""
 
+    def leaves(self, first_ply: int, max_bytes: int) -> Leaves | None:
+        """Plies from `first_ply` on in memory, as many as fit, or None."""
+
+
+Source = Literal["table", "search", "both"]
+
 
 @dataclass(frozen=True)
 class Solution:
@@ -53,7 +63,7 @@ class Solution:
     value: int
     plies: int | None  # to the end of the game; only if solved strongly
     nodes: int
-    source: Literal["table", "search"]
+    source: Source
 
 
 @dataclass(frozen=True)
@@ -107,9 +117,10 @@ class Solver:
     connect
         Stones in a winning line, if `board` is text.
     memory_mb
-        Size of the transposition table.
+        Size of the transposition table; plies of a table take at most as much again.
     tables
-        Open tables of the same board that answer what they cover.
+        Open tables of the same board: they answer what they cover, and the first
+        of them that has plies to come serves long searches as perfect leaves.
     time_limit
         Seconds per question; `TimeLimitError` when it is hit, never a guess.
     report
@@ -136,12 +147,15 @@ class Solver:
     ) -> None:
         self.board = Board.parse(board, connect) if isinstance(board, str) else board
         self._tables = [table for table in tables if table.board == self.board]
+        self._memory = memory_mb << 20
         self._time_limit = time_limit
         self._report = report
         self._slice_nodes = slice_nodes
+        self._leaves_after = 0  # the ply before the leaves in memory, if there are any
+        self._leaves_asked = False
         sizes = (self.board.width, self.board.height, self.board.connect)
         try:
-            self._engine = make_engine(*sizes, memory=memory_mb << 20)
+            self._engine = make_engine(*sizes, memory=self._memory)
         except ValueError as error:
             raise BadTextError(f"found {memory_mb} MB for {self.board}: {error}") from None
         except MemoryError:
@@ -153,13 +167,7 @@ class Solver:
         Takes every form that `connect_text.as_position` does, and `Stones`,
         whose counts need not be possible.
         """
-        stones = self._stones(position)
-        if not strong:
-            for table in self._tables:
-                value = table.get_wdl(self._as_game(stones))
-                if value is not None:
-                    return Solution(value, None, 0, "table")
-        return self._search(stones, strong)
+        return self._solve(self._stones(position), strong)
 
     def solve_within(self, position: Any, nodes: int) -> Solution | None:
         """The value of a position if a search of so many nodes finds it; the table remembers."""
@@ -177,7 +185,7 @@ class Solver:
             if after.is_over():
                 value, plies = (WIN if self.board.has_line(after.other) else 0), 1
             else:
-                reply = self._search(after, strong=True)
+                reply = self._solve(after, strong=True)
                 value, plies = -reply.value, 1 + (reply.plies or 0)
             moves.append(RatedMove(column_text(column), column, value, plies))
         return order_moves(self.board, moves)
@@ -204,18 +212,51 @@ class Solver:
             return stones.other, stones.mover
         return stones.mover, stones.other
 
-    def _search(self, stones: Stones, strong: bool) -> Solution:
+    def _solve(self, stones: Stones, strong: bool) -> Solution:
+        answers = (table.get_wdl(self._as_game(stones)) for table in self._tables)
+        known = next((value for value in answers if value is not None), None)
+        if known is not None and not strong:
+            return Solution(known, None, 0, "table")
+        if known == DRAW:
+            empty = self.board.cells - (stones.mover | stones.other).bit_count()
+            return Solution(DRAW, empty, 0, "table")
+        return self._search(stones, strong, known)
+
+    def _search(self, stones: Stones, strong: bool, known: int | None) -> Solution:
         begin = time.monotonic()
         nodes = 0
+        both = stones.mover | stones.other
         while True:
-            both = stones.mover | stones.other
-            answer = engine_solve(self._engine, stones.mover, both, strong, self._slice_nodes)
+            limit = self._slice_nodes
+            answer = engine_solve(self._engine, stones.mover, both, strong, limit, known)
             nodes += answer.nodes
             if answer.done:
-                return Solution(answer.value, answer.plies if strong else None, nodes, "search")
+                # The transposition table may remember what a tablebase said before.
+                has_help = known is not None or self._has_asked_leaves()
+                source: Source = "both" if has_help else "search"
+                return Solution(answer.value, answer.plies if strong else None, nodes, source)
             seconds = time.monotonic() - begin
             self._report(nodes, seconds)
             if self._time_limit is not None and seconds >= self._time_limit:
                 raise TimeLimitError(
                     f"not solved within {self._time_limit:g} s ({nodes:,} nodes searched)"
                 )
+            if nodes >= LEAVES_AFTER_NODES:
+                self._load_leaves(both.bit_count())
+
+    def _load_leaves(self, ply: int) -> None:
+        """Have the plies of a table that follow `ply` in memory, as many as fit."""
+        if self._leaves_after <= ply < self._engine.leaves.last_ply:
+            return
+        self._leaves_asked = self._has_asked_leaves()
+        self._engine = self._engine._replace(leaves=NoLeaves())  # room for the new ones
+        for table in self._tables:
+            leaves = table.leaves(ply + 1, self._memory)
+            if leaves is not None:
+                self._engine = self._engine._replace(leaves=leaves)
+                self._leaves_after = ply
+                return
+
+    def _has_asked_leaves(self) -> bool:
+        leaves = self._engine.leaves
+        return self._leaves_asked or (isinstance(leaves, Leaves) and bool(leaves.hits[0]))
