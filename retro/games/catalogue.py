@@ -4,7 +4,7 @@ One frozen record per game, kept by the game's own module as `GAME` and found
 here by name; nothing is imported before it is asked for.
 
     game = find_game("mnk")
-    board = game.parse("3x3", {"connect": "3"})      WIDTHxHEIGHT, columns first, in every game
+    board = game.parse("3x3", {"connect": "3"})      WIDTHxHEIGHT, but Domineering ROWSxCOLS
     position = game.read_position(board, "b2 a1")    moves; most games read grids, too
     position.play(game.read_move(position, "c3"))
     game.rules(board), game.state(position)          for kernels, see `keyed`
@@ -119,6 +119,7 @@ class PlacementGame:
 _HOMES = {
     "connect4": "retro.games.connect_text",
     "mnk": "retro.games.mnk_text",
+    "domineering": "retro.games.domineering_text",
     "quarto": "retro.games.quarto_text",
 }
 NAMES = tuple(_HOMES)

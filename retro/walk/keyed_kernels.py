@@ -46,7 +46,8 @@ class Solved(NamedTuple):
 def solved(keys: Keys, values: NDArray[np.int8]) -> Solved:
     """Make a layer ready to be looked up."""
     bits = int(keys.a[-1]).bit_length() if keys.size else 0
-    bucket_bits = min(bits, (keys.size // KEYS_PER_BUCKET).bit_length())
+    # At least one bit: a word cannot be shifted by 64.
+    bucket_bits = min(bits, max(1, (keys.size // KEYS_PER_BUCKET).bit_length()))
     shift = bits - bucket_bits
     tops = np.arange(1 << bucket_bits, dtype=np.uint64) << np.uint64(shift)
     starts = np.append(np.searchsorted(keys.a, tops), keys.size).astype(np.int64)
