@@ -91,11 +91,14 @@ def successors(game, position):
 
 
 @cache
-def layers(game):
-    """[ply] -> every position that play can reach, finished ones included but not played on."""
-    layer = {empty(game)}
+def layers(game, root=None):
+    """Every position that play can reach, finished ones included but not played on.
+
+    [plies after the root], which is the empty board unless told otherwise.
+    """
+    layer = {root or empty(game)}
     found = [layer]
-    for _ in range(game.width * game.height):
+    for _ in range(game.width * game.height - ply_of(root or empty(game))):
         layer = {
             after
             for position in layer
@@ -107,8 +110,8 @@ def layers(game):
 
 
 @cache
-def values(game):
-    """{position: value for the side to move}, of every reachable position."""
+def values(game, root=None):
+    """{position: value for the side to move}, of every position reachable from the root."""
     known = {}
 
     def value(position):
@@ -123,27 +126,36 @@ def values(game):
                 )
         return known[position]
 
-    value(empty(game))
+    value(root or empty(game))
     return known
 
 
 @cache
-def live_layers(game):
-    """[ply] -> the reachable positions without a line (of the last ply: the full drawn boards)."""
-    return [{p for p in layer if not line_is_complete(game, p)} for layer in layers(game)]
+def live_layers(game, root=None):
+    """`layers` without the positions with a line (of the last ply: the full drawn boards)."""
+    return [{p for p in layer if not line_is_complete(game, p)} for layer in layers(game, root)]
 
 
 @cache
-def counts(game):
-    """[ply] -> PlyCounts."""
-    known = values(game)
+def counts(game, root=None):
+    """[plies after the root] -> PlyCounts."""
+    known = values(game, root)
     result = []
-    for ply, layer in enumerate(layers(game)):
+    pairs = zip(layers(game, root), live_layers(game, root), strict=True)
+    for ply, (layer, live) in enumerate(pairs, start=ply_of(root or empty(game))):
         found = [known[position] for position in layer]
-        terminal = len(layer) - len(live_layers(game)[ply])
+        terminal = len(layer) - len(live)
         by_value = [found.count(value) for value in (WIN, DRAW, LOSS)]
         result.append(PlyCounts(ply, len(layer), *by_value, terminal))
     return result
+
+
+def after_moves(game, moves):
+    """The position after some moves, columns counted from 1: "443"."""
+    position = empty(game)
+    for move in moves:
+        position = successors(game, position)[int(move) - 1]
+    return position
 
 
 def bitboards(game, position):

@@ -22,16 +22,24 @@ half-profiles has one ply, so one table `offset[left, right, q]` serves all laye
 
 Positions with a line inside a half have no rank: the game ended there. Those
 whose line crosses the halves do have one, and their stored value means nothing.
+
+A layout may be rooted: with halves that hold a root's stones it has a place for
+everything that extends the root, and nothing else. Layers before the root's ply
+are empty; the root's own is one word with one position. What a root costs is
+known before any list is made (`layout_cost`).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from retro.index.halves import Half, capacity, line_free_strings, make_half
+from retro.errors import GameOverError, WrongBoardError
+from retro.games.connect import Position
+from retro.index.halves import Half, capacity, line_free_strings, make_half, root_columns
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -48,7 +56,11 @@ class Shape(NamedTuple):
     width: int
     height: int
     left_columns: int
-    left_radix: NDArray[np.int64]  # these as in Half, of either half
+    root_first: np.uint64  # the stones of the root
+    root_second: np.uint64
+    left_base: NDArray[np.int64]  # these as in Half, of either half
+    right_base: NDArray[np.int64]
+    left_radix: NDArray[np.int64]
     right_radix: NDArray[np.int64]
     left_heights: NDArray[np.int64]
     right_heights: NDArray[np.int64]
@@ -73,6 +85,7 @@ class Layout:
     """Everything needed to find a position in its layer."""
 
     board: Board
+    root: Position
     left: Half
     right: Half
     shape: Shape
@@ -83,47 +96,96 @@ class Layout:
         """The number of layers, the empty and the full board included."""
         return len(self.layer_words)
 
+    @property
+    def first_ply(self) -> int:
+        """The first layer that is not empty: the root's."""
+        return self.root.ply
+
 
 def first_stones(ply: int) -> int:
     """How many of the stones after `ply` plies are the first player's."""
     return (ply + 1) // 2
 
 
-def default_left_columns(board: Board) -> int:
+class Cost(NamedTuple):
+    """What a layout takes at most: exact integers, however large, found without making it."""
+
+    left_columns: int
+    ranked: list[int]  # [ply] positions with a rank
+    listed: int  # colourings of both halves
+    offsets: int  # entries of the table of offsets
+
+    @property
+    def memory(self) -> int:
+        """Bytes of the lists of both halves and of the table of offsets."""
+        return 8 * (self.listed + self.offsets)
+
+
+def layout_cost(
+    board: Board, left_columns: int | None = None, root: Position | None = None
+) -> Cost:
+    """What the layout of a board, or of everything that extends a root, will take.
+
+    >>> from retro.games.connect import Board
+    >>> cost = layout_cost(Board(8, 7))  # nobody's memory holds that
+    >>> f"{sum(cost.ranked):.0e} ranked, {cost.memory:.0e} bytes"
+    '3e+17 ranked, 2e+12 bytes'
+    """
+    root = root or Position(board)
+    left_columns = default_left_columns(board, root) if left_columns is None else left_columns
+    sides = _sides(board, left_columns, root)
+    listed = sum(capacity(columns, board.height, board.connect, *s) for columns, *s in sides)
+    profiles = prod(board.height + 1 - root.height(column) for column in range(board.width))
+    offsets = profiles * (sides[1][0] * board.height + 2)
+    return Cost(left_columns, ranked_bound(board, root), listed, offsets)
+
+
+def default_left_columns(board: Board, root: Position | None = None) -> int:
     """Where to cut: as many left columns as their lists stay small beside the table.
 
     A larger left half has longer rows and leaves more finished positions out;
     but listing its colourings costs about 100 times what walking a position does.
     """
-    ranked = sum(ranked_bound(board))
+    ranked = sum(ranked_bound(board, root))
+    root = root or Position(board)
     left_columns = 0
     while left_columns + 1 < board.width:
-        listed = capacity(left_columns + 1, board.height, board.connect)
+        columns, first, second = _sides(board, left_columns + 1, root)[0]
+        listed = capacity(columns, board.height, board.connect, first, second)
         if listed * 160 > ranked or listed > MAX_LISTED:
             break
         left_columns += 1
     return left_columns
 
 
-def make_layout(board: Board, left_columns: int | None = None) -> Layout:
-    """Compute the layout of every layer of a board.
+def make_layout(
+    board: Board, left_columns: int | None = None, root: Position | None = None
+) -> Layout:
+    """Compute the layout of every layer of a board, or of everything that extends a root.
 
     >>> from retro.games.connect import Board
-    >>> layout = make_layout(Board(5, 4), left_columns=2)
+    >>> board = Board(5, 4)
+    >>> layout = make_layout(board, left_columns=2)
     >>> layout.plies, int(ranked_positions(layout).sum())
     (21, 4658609)
+    >>> rooted = make_layout(board, root=Position(board).play(2).play(2))
+    >>> rooted.plies, rooted.first_ply, int(ranked_positions(rooted).sum())
+    (21, 2, 1166842)
     """
-    left_columns = default_left_columns(board) if left_columns is None else left_columns
+    root = Position(board) if root is None else _require_root(board, root)
+    left_columns = default_left_columns(board, root) if left_columns is None else left_columns
     if not 0 <= left_columns < board.width:
         raise ValueError(f"cannot cut {left_columns} left columns off a {board} board")
-    left = make_half(left_columns, board.height, board.connect)
-    right = make_half(board.width - left_columns, board.height, board.connect)
+    left, right = (
+        make_half(columns, board.height, board.connect, *stones)
+        for columns, *stones in _sides(board, left_columns, root)
+    )
     row_words = (left.counts() + WORD_BITS - 1) // WORD_BITS
     offset = _rectangles(left, row_words, right)
     blocks = offset[:, :, -1].copy()
     layer_words = np.zeros(board.cells + 1, np.int64)
     plies = left.stones[:, None] + right.stones[None, :]
-    for ply in range(board.cells + 1):
+    for ply in range(root.ply, board.cells + 1):
         here = plies == ply
         ends = np.cumsum(blocks[here])
         blocks[here] = ends - blocks[here]
@@ -134,8 +196,28 @@ def make_layout(board: Board, left_columns: int | None = None) -> Layout:
         arrays |= {f"{side}_{name}": array for name, array in half._asdict().items()}
         del arrays[f"{side}_geometry"]
     sizes = (board.width, board.height, left_columns)
-    shape = Shape(*sizes, **arrays, row_words=row_words, offset=offset)
-    return Layout(board, left, right, shape, layer_words)
+    stones = (np.uint64(root.first), np.uint64(root.second))
+    shape = Shape(*sizes, *stones, **arrays, row_words=row_words, offset=offset)
+    return Layout(board, root, left, right, shape, layer_words)
+
+
+def _require_root(board: Board, root: Position) -> Position:
+    """The root, if a table can grow from it."""
+    if root.board != board:
+        raise WrongBoardError(f"found a root on {root.board.name}, wanted one on {board.name}")
+    if root.check().is_over():
+        raise GameOverError(f"{root.over_message()}; no table grows from there")
+    return root
+
+
+def _sides(board: Board, left_columns: int, root: Position) -> list[tuple[int, int, int]]:
+    """Columns and root stones (first, second) of both halves, each a board of its own."""
+    cut = left_columns * board.stride
+    low = (1 << cut) - 1
+    return [
+        (left_columns, root.first & low, root.second & low),
+        (board.width - left_columns, root.first >> cut, root.second >> cut),
+    ]
 
 
 def _rectangles(left: Half, row_size: NDArray[np.int64], right: Half) -> NDArray[np.int64]:
@@ -145,9 +227,9 @@ def _rectangles(left: Half, row_size: NDArray[np.int64], right: Half) -> NDArray
     """
     rows = right.counts()
     sizes = np.zeros((len(left.stones), len(right.stones), rows.shape[1] + 1), np.int64)
-    for a in range(left.stones.max() + 1):
+    for a in range(left.stones[0], left.stones[-1] + 1):
         lefts = np.flatnonzero(left.stones == a)
-        for b in range(right.stones.max() + 1):
+        for b in range(right.stones[0], right.stones[-1] + 1):
             rights = np.flatnonzero(right.stones == b)
             total = first_stones(a + b)
             qs = np.array([q for q in range(b + 1) if 0 <= total - q <= a])
@@ -180,7 +262,7 @@ def ranked_positions(layout: Layout) -> NDArray[np.int64]:
     return np.array([blocks[plies == ply].sum() for ply in range(layout.plies)], np.int64)
 
 
-def ranked_bound(board: Board) -> list[int]:
+def ranked_bound(board: Board, root: Position | None = None) -> list[int]:
     """At most so many positions have a rank, per ply: exact integers for any board, at once.
 
     Leaves out only colourings with a vertical line, so it needs no list.
@@ -189,9 +271,10 @@ def ranked_bound(board: Board) -> list[int]:
     >>> sum(ranked_bound(Board(5, 4)))
     4658609
     """
-    column = line_free_strings(board.height, board.connect)
-    ways = {(0, 0): 1}
-    for _ in range(board.width):
+    root = root or Position(board)
+    ways = {(root.ply, root.first.bit_count()): 1}  # (cells, ones): number
+    for below in root_columns(board.width, board.height, root.first, root.second):
+        column = line_free_strings(board.height - len(below), board.connect, below)
         grown: dict[tuple[int, int], int] = {}
         for (cells, ones), number in ways.items():
             for more_cells, by_ones in enumerate(column):
@@ -203,11 +286,6 @@ def ranked_bound(board: Board) -> list[int]:
     return [ways.get((ply, first_stones(ply)), 0) for ply in range(board.cells + 1)]
 
 
-def layout_memory(board: Board, left_columns: int) -> int:
+def layout_memory(board: Board, left_columns: int, root: Position | None = None) -> int:
     """Bytes that the lists of both halves and the table of offsets take at most."""
-    right_columns = board.width - left_columns
-    listed = sum(
-        capacity(columns, board.height, board.connect) for columns in (left_columns, right_columns)
-    )
-    offsets = (board.height + 1) ** board.width * (right_columns * board.height + 2)
-    return 8 * (listed + offsets)
+    return layout_cost(board, left_columns, root).memory

@@ -20,37 +20,55 @@ Heights = tuple[int, ...]
 
 
 @cache
-def colourings(heights: Heights, height: int, connect: int, ones: int) -> list[int]:
-    """Line-free colourings of some columns with so many first-player stones, in order."""
+def colourings(
+    heights: Heights, height: int, connect: int, ones: int, first: int = 0, second: int = 0
+) -> list[int]:
+    """Line-free colourings of some columns with so many first-player stones, in order.
+
+    All of them hold the root's stones, `first` and `second`.
+    """
     if not heights:
         return [0] if ones == 0 else []
     board = Board(len(heights), height, connect)
     bits = [board.bit(column, row) for column, top in enumerate(heights) for row in range(top)]
-    chosen = (sum(some) for some in combinations(bits, ones))
+    free = [bit for bit in bits if not bit & (first | second)]
+    more = ones - first.bit_count()
+    chosen = (first + sum(some) for some in combinations(free, more)) if more >= 0 else ()
     return sorted(c for c in chosen if not board.has_line(c) and not board.has_line(sum(bits) - c))
 
 
-def layer(board: Board, left_columns: int, ply: int) -> Iterator[Position | None]:
+def layer(
+    board: Board, left_columns: int, ply: int, root: Position | None = None
+) -> Iterator[Position | None]:
     """Every place of a layer in order: its position, or None for padding.
+
+    With a root only what extends it has a place.
 
     >>> [place and place.first for place in layer(Board(2, 1), 1, ply=1)][:66:64]
     [4, 1]
     """
     height, connect = board.height, board.connect
-    profiles = list(product(range(height + 1), repeat=board.width))
+    root = root or Position(board)
+    profiles = list(product(*(range(root.height(c), height + 1) for c in range(board.width))))
     # Numbered in mixed radix with the first column least significant, left half before right.
     profiles.sort(key=lambda h: (h[:left_columns][::-1], h[left_columns:][::-1]))
     total = (ply + 1) // 2
+    cut = left_columns * board.stride
+    low = (1 << cut) - 1
+    root_left, root_right = (
+        (root.first & low, root.second & low),
+        (root.first >> cut, root.second >> cut),
+    )
     for heights in profiles:
         if sum(heights) != ply:
             continue
         left, right = heights[:left_columns], heights[left_columns:]
         occupied = sum(board.bit(c, r) for c, top in enumerate(heights) for r in range(top))
         for q in range(total + 1):
-            columns = colourings(left, height, connect, total - q)
+            columns = colourings(left, height, connect, total - q, *root_left)
             padding = -len(columns) % 64
-            for row in colourings(right, height, connect, q):
+            for row in colourings(right, height, connect, q, *root_right):
                 for column in columns:
-                    first = column | row << (left_columns * board.stride)
+                    first = column | row << cut
                     yield Position(board, first, occupied & ~first)
                 yield from [None] * padding

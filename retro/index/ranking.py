@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from retro.index.layout import Layout
 
 NO_RANK = -1
+NOT_COVERED = -3  # does not extend the root (-2 is free for callers: finished)
 
 
 class Place(NamedTuple):
@@ -34,7 +35,7 @@ class Place(NamedTuple):
 
 
 def rank_position(layout: Layout, position: Position) -> Place | None:
-    """The place of a position, or None if it has none (a line inside a half).
+    """The place of a position, or None: a line inside a half, or it does not extend the root.
 
     >>> from retro.index.layout import make_layout
     >>> from retro.games.connect import Board
@@ -43,11 +44,11 @@ def rank_position(layout: Layout, position: Position) -> Place | None:
     Place(ply=1, rank=128)
     """
     found = rank_one(layout, position.first, position.second)
-    return None if found == NO_RANK else Place(position.ply, found)
+    return None if found < 0 else Place(position.ply, found)
 
 
 def rank_one(layout: Layout, first: int, second: int) -> int:
-    """The rank of a position in its layer, or -1."""
+    """The rank of a position in its layer, or NO_RANK or NOT_COVERED."""
     ranks = np.empty(1, np.int64)
     rank_many(layout.shape, np.array([first], np.uint64), np.array([second], np.uint64), ranks)
     return int(ranks[0])
@@ -66,26 +67,30 @@ def unrank_position(layout: Layout, place: Place) -> Position | None:
 
 
 @inner
-def half_profile(stones, columns, height):
-    """The half-profile number of the occupied cells of a half, or -1 if a stone floats."""
+def half_profile(stones, base, height):
+    """The half-profile number of the occupied cells of a half, or -1 if a stone floats.
+
+    `base` are the root's heights; the root's cells are among the occupied ones.
+    """
     profile = 0
     radix = 1
     column_mask = (U1 << np.uint64(height)) - U1
-    for column in range(columns):
+    for column in range(len(base)):
         bits = (stones >> np.uint64(column * (height + 1))) & column_mask
         if bits & (bits + U1):
             return -1
-        profile += popcount(bits) * radix
-        radix *= height + 1
+        profile += (popcount(bits) - base[column]) * radix
+        radix *= height + 1 - base[column]
     return profile
 
 
 @entry
 def rank_many(shape, first, second, ranks):
-    """The ranks of many positions in their layers, or -1; fills `ranks` in place.
+    """The ranks of many positions in their layers; fills `ranks` in place.
 
-    Without a rank: a floating stone, impossible counts, a line inside a half,
-    a stone on a guard bit or in two hands.
+    NOT_COVERED if not all of the root's stones are there. NO_RANK: a floating
+    stone, impossible counts, a line inside a half, a stone on a guard bit or in
+    two hands.
 
     One loop, with every array taken out of the tuple before it: handing the
     tuple to a function for each position costs more than the ranking itself.
@@ -94,15 +99,18 @@ def rank_many(shape, first, second, ranks):
     left_start, right_start = shape.left_start, shape.right_start
     left_colourings, right_colourings = shape.left_colourings, shape.right_colourings
     row_words, offset = shape.row_words, shape.offset
-    left_columns, right_columns = shape.left_columns, shape.width - shape.left_columns
-    height = shape.height
-    cut = np.uint64(left_columns * (height + 1))
+    left_base, right_base = shape.left_base, shape.right_base
+    root_first, root_second, height = shape.root_first, shape.root_second, shape.height
+    cut = np.uint64(shape.left_columns * (height + 1))
     low = (U1 << cut) - U1
     for i in range(len(first)):
         ranks[i] = NO_RANK
+        if (first[i] & root_first) != root_first or (second[i] & root_second) != root_second:
+            ranks[i] = NOT_COVERED
+            continue
         both = first[i] | second[i]
-        pl = half_profile(both & low, left_columns, height)
-        pr = half_profile(both >> cut, right_columns, height)
+        pl = half_profile(both & low, left_base, height)
+        pr = half_profile(both >> cut, right_base, height)
         if pl < 0 or pr < 0 or (first[i] & second[i]) != U0:
             continue
         ply = left_stones[pl] + right_stones[pr]

@@ -1,6 +1,7 @@
 """The forward walk: which positions can arise in play, and how many of each value.
 
-One plane per layer, `alive`: reachable from the empty board and not finished.
+One plane per layer, `alive`: reachable from the root (the empty board, unless
+the layout is rooted elsewhere) and not finished.
 The moves of the backward walk run the other way: where that one extracts from
 a successor row, this one deposits into it. Each row of a layer collects from
 its predecessors, so threads write only their own rows:
@@ -75,7 +76,7 @@ def _rows_before(half: Half) -> NDArray[np.int32]:
     """For every colouring and column the row without the column's top stone, or -1."""
     width, height = half.geometry.width, half.geometry.height
     down = np.full((width, len(half.colourings)), -1, np.int32)
-    for profile, column in np.argwhere(half.heights > 0):
+    for profile, column in np.argwhere(half.heights > half.base):
         top = half.tops[profile] & np.uint64(board_column(height, column))
         before = profile - half.radix[column]
         for q in range(half.stones[profile] + 1):
@@ -175,16 +176,22 @@ def _find_predecessors(shape, plan, moves, rect):
         if column < left_columns:
             height = shape.left_heights[rect.left, column]
             before = rect.left - shape.left_radix[column]
-            if height > 0 and q_left >= 0 and shape.row_words[before, q_left] > 0:
+            if (
+                height > shape.left_base[column]
+                and q_left >= 0
+                and shape.row_words[before, q_left] > 0
+            ):
                 moves[column, SOURCE] = shape.offset[before, rect.right, rect.q]
                 moves[column, STRIDE] = shape.row_words[before, q_left]
                 moves[column, MASK] = plan.first_word[before, q_left]
                 moves[column, CELL] = column * shape.height + height - 1
                 lane = rect.mover * left_columns + column
                 moves[column, HOLES] = plan.holes[lane, before, q_left]
-        elif shape.right_heights[rect.right, column - left_columns] > 0 and q >= 0:
-            before = rect.right - shape.right_radix[column - left_columns]
-            moves[column, SOURCE] = shape.offset[rect.left, before, q]
+        else:
+            height = shape.right_heights[rect.right, column - left_columns]
+            if height > shape.right_base[column - left_columns] and q >= 0:
+                before = rect.right - shape.right_radix[column - left_columns]
+                moves[column, SOURCE] = shape.offset[rect.left, before, q]
 
 
 @inner

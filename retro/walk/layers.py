@@ -1,7 +1,7 @@
 """The walks as Python sees them: layer by layer, on any number of threads.
 
     backward(prepared)   yields (ply, values), the fullest layer first
-    forward(prepared)    yields (counts, alive), the empty board first
+    forward(prepared)    yields (counts, alive), the root first: the empty board by default
 
 A layer's blocks are dealt out to threads in a few stretches of about equal
 size. Every block writes words of its own, so the bytes do not depend on the
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from retro.games.connect import Board
+    from retro.games.connect import Board, Position
 
     Values = NDArray[np.uint64]  # [plane, word]: plane 0 is win, plane 1 is loss
     Alive = NDArray[np.uint64]  # [word]
@@ -63,9 +63,14 @@ class Prepared:
     threads: int
 
 
-def prepare(board: Board, left_columns: int | None = None, threads: int | None = None) -> Prepared:
-    """Make a board ready to walk, by default on all cores."""
-    layout = make_layout(board, left_columns)
+def prepare(
+    board: Board,
+    left_columns: int | None = None,
+    threads: int | None = None,
+    root: Position | None = None,
+) -> Prepared:
+    """Make a board, or what extends a root on it, ready to walk; by default on all cores."""
+    layout = make_layout(board, left_columns, root)
     return Prepared(layout, make_plan(layout), bit_instructions(), threads or available_cores())
 
 
@@ -91,7 +96,7 @@ def backward(
     first_ply = layout.plies - 1 if first_ply is None else first_ply
     after = np.zeros((2, 0), np.uint64) if above is None else above
     with ThreadPoolExecutor(prepared.threads) as pool:
-        for ply in range(first_ply, -1, -1):
+        for ply in range(first_ply, layout.first_ply - 1, -1):
             here = np.empty((2, layout.layer_words[ply]), np.uint64)
             walk = partial(_walk, prepared, ply, here, after)
             list(pool.map(walk, _stretches(layer_blocks(layout, ply), prepared.threads)))
@@ -123,11 +128,11 @@ def forward(
     nothing = np.zeros((2, 0), np.uint64)
     alive = np.ones(1, np.uint64)
     with ThreadPoolExecutor(prepared.threads) as pool:
-        for ply in range(layout.plies):
+        for ply in range(layout.first_ply, layout.plies):
             values = nothing if values_of is None else values_of(ply)
-            if ply == 0:
+            if ply == layout.first_ply:
                 won, lost = (0, 0) if values_of is None else map(int, values[:, 0])
-                yield Counts(0, 1, won, 1 - won - lost, lost, 0), alive
+                yield Counts(ply, 1, won, 1 - won - lost, lost, 0), alive
                 continue
             layers = (alive, np.empty(layout.layer_words[ply], np.uint64))
             mark = partial(_mark, prepared, extra, ply, layers, values)
