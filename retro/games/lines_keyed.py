@@ -26,7 +26,7 @@ from retro.jit import inner
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from retro.games.mnk import MnkBoard
+    from retro.games.grid import GridBoard
 
 MAX_CELLS = 64
 BYTE, EIGHT, ONE_TABLE = np.uint64(255), np.uint64(8), np.uint64(256)
@@ -41,7 +41,7 @@ class Lines(NamedTuple):
     turns: NDArray[np.uint64]  # [symmetry, 256 * byte of the word + its value]; identity first
 
 
-def lines_rules(board: MnkBoard) -> Lines:
+def lines_rules(board: GridBoard) -> Lines:
     """The rules of a board.
 
     >>> from retro.games.mnk import MnkBoard
@@ -71,8 +71,8 @@ def _byte_tables(way: list[int]) -> NDArray[np.uint64]:
     return tables
 
 
-def pack(board: MnkBoard, first: int, second: int) -> tuple[int, int]:
-    """The state of stones that are given as guarded bits, as `MnkPosition` has them."""
+def pack(board: GridBoard, first: int, second: int) -> tuple[int, int]:
+    """The state of stones that are given as guarded bits, as `GridPosition` has them."""
     ours, theirs = (
         sum(1 << cell for cell, bit in enumerate(board.all_bits) if stones & bit)
         for stones in (first, second)
@@ -80,7 +80,7 @@ def pack(board: MnkBoard, first: int, second: int) -> tuple[int, int]:
     return (ours | theirs << board.cells, 0) if 2 * board.cells <= 64 else (ours, theirs)
 
 
-def unpack(board: MnkBoard, a: int, b: int) -> tuple[int, int]:
+def unpack(board: GridBoard, a: int, b: int) -> tuple[int, int]:
     """The guarded stones of a state; undoes `pack`."""
     if 2 * board.cells <= 64:
         a, b = a & (1 << board.cells) - 1, a >> board.cells

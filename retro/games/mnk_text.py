@@ -1,7 +1,7 @@
 """m,n,k positions as text, both ways.
 
-Moves are coordinates: a letter for the column, a number for the row, `a1` the
-bottom left; or `row,column` in numbers, `1,1` the bottom left. White space
+Moves are coordinates: a letter for the column (`aa` follows `z`), a number for
+the row, `a1` the bottom left; or `row,column` in numbers, `1,1` the bottom left. White space
 parts moves; between letter-number moves it may be left out. The empty board is
 the empty string or `-`.
 
@@ -25,10 +25,11 @@ from typing import TYPE_CHECKING
 
 from retro.errors import BadTextError, GameOverError, IllegalPositionError, WrongBoardError
 from retro.games.catalogue import Option, PlacementGame
-from retro.games.mnk import MnkBoard, MnkPosition, find_order
+from retro.games.grid import GridBoard, GridPosition, find_order
+from retro.games.mnk import MnkBoard
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from retro.games.lines_keyed import Lines
 
@@ -36,31 +37,50 @@ EMPTY_TEXT = "-"
 FIRST, SECOND, EMPTY = "X", "O", "."
 _MEANING = {"x": FIRST, "X": FIRST, "o": SECOND, "O": SECOND, "0": SECOND, ".": EMPTY}
 _MOVE = re.compile(
-    r"(?P<letter>[a-zA-Z])(?P<number>[0-9]{1,2})|(?P<row>[0-9]{1,2}),(?P<col>[0-9]{1,2})"
+    r"(?P<letter>[a-zA-Z]{1,2})(?P<number>[0-9]{1,2})|(?P<row>[0-9]{1,2}),(?P<col>[0-9]{1,2})"
 )
 
 
-def move_text(board: MnkBoard, bit: int) -> str:
+def column_text(column: int) -> str:
+    """A column counted from 0.
+
+    >>> column_text(2), column_text(26), column_text(53)
+    ('c', 'aa', 'bb')
+    """
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    more, rest = divmod(column, len(letters))
+    return letters[more - 1 : more] + letters[rest]
+
+
+def read_column(text: str) -> int:
+    """Undo `column_text`."""
+    column = 0
+    for letter in text.lower():
+        column = 26 * column + ord(letter) - ord("a") + 1
+    return column - 1
+
+
+def move_text(board: GridBoard, bit: int) -> str:
     """A cell as text.
 
     >>> move_text(MnkBoard(3, 3, 3), MnkBoard(3, 3, 3).bit(row=1, column=0))
     'a2'
     """
     row, column = board.place(bit)
-    return f"{chr(ord('a') + column)}{row + 1}"
+    return f"{column_text(column)}{row + 1}"
 
 
-def moves_text(board: MnkBoard, bits: Iterable[int]) -> str:
+def moves_text(board: GridBoard, bits: Iterable[int]) -> str:
     return " ".join(move_text(board, bit) for bit in bits)
 
 
-def read_moves(board: MnkBoard, text: str) -> MnkPosition:
+def read_moves(board: GridBoard, text: str) -> GridPosition:
     """Play moves from the empty board.
 
     >>> read_moves(MnkBoard(3, 3, 3), "b2 a1") == read_moves(MnkBoard(3, 3, 3), "2,2 1,1")
     True
     """
-    position = MnkPosition(board)
+    position = GridPosition(board)
     if text.strip() == EMPTY_TEXT:
         return position
     for number, bit in enumerate(_read_bits(board, text), start=1):
@@ -71,7 +91,7 @@ def read_moves(board: MnkBoard, text: str) -> MnkPosition:
     return position
 
 
-def _read_bits(board: MnkBoard, text: str) -> list[int]:
+def _read_bits(board: GridBoard, text: str) -> list[int]:
     bits = []
     for word in text.split():
         begin = 0
@@ -87,12 +107,12 @@ def _read_bits(board: MnkBoard, text: str) -> list[int]:
     return bits
 
 
-def _bit(board: MnkBoard, match: re.Match[str]) -> int:
+def _bit(board: GridBoard, match: re.Match[str]) -> int:
     if match["letter"]:
-        row, column = int(match["number"]) - 1, ord(match["letter"].lower()) - ord("a")
+        row, column = int(match["number"]) - 1, read_column(match["letter"])
     else:
         row, column = int(match["row"]) - 1, int(match["col"]) - 1
-    if not (0 <= row < board.rows and 0 <= column < board.cols):
+    if not board.has(row, column):
         last = move_text(board, board.all_bits[-1])
         raise IllegalPositionError(
             f"{match[0]!r} is not on the board {board}; cells are a1 to {last}"
@@ -100,7 +120,7 @@ def _bit(board: MnkBoard, match: re.Match[str]) -> int:
     return board.bit(row, column)
 
 
-def read_move(position: MnkPosition, text: str) -> int:
+def read_move(position: GridPosition, text: str) -> int:
     """One move as text; whether it is legal is for `play` to say."""
     bits = _read_bits(position.board, text)
     if len(bits) != 1:
@@ -108,7 +128,7 @@ def read_move(position: MnkPosition, text: str) -> int:
     return bits[0]
 
 
-def read_position(board: MnkBoard, text: str) -> MnkPosition:
+def read_position(board: MnkBoard, text: str) -> GridPosition:
     """Moves from the empty board, or a grid with its header.
 
     >>> read_position(MnkBoard(2, 3, 2), "b1") == read_position(MnkBoard(2, 3, 2), "2,3,2 ....X.")
@@ -122,7 +142,7 @@ def read_position(board: MnkBoard, text: str) -> MnkPosition:
     return position
 
 
-def write_moves(position: MnkPosition) -> str:
+def write_moves(position: GridPosition) -> str:
     """Moves that lead to the position: its own history, or some that are found.
 
     >>> write_moves(read_moves(MnkBoard(3, 3, 3), "b2a1"))
@@ -134,7 +154,7 @@ def write_moves(position: MnkPosition) -> str:
     return moves_text(position.board, moves)
 
 
-def read_grid(text: str) -> MnkPosition:
+def read_grid(text: str) -> GridPosition:
     """Read a grid; the counts tell whose move it is.
 
     >>> read_grid("2,3,2  ... .X.").side_to_move
@@ -142,7 +162,11 @@ def read_grid(text: str) -> MnkPosition:
     """
     body = re.sub(r"#[^\n]*", " ", text).split()
     board = MnkBoard.parse(body[0] if body else "")
-    symbols = "".join(body[1:])
+    return GridPosition(board, *read_symbols(board, "".join(body[1:]))).check()
+
+
+def read_symbols(board: GridBoard, symbols: str) -> tuple[int, int]:
+    """The stones of both players from one symbol per cell, top row first."""
     strange = next((s for s in symbols if s not in _MEANING), None)
     if strange is not None:
         raise BadTextError(f"found {strange!r} in a grid, wanted '.', 'X' or 'O'")
@@ -152,10 +176,10 @@ def read_grid(text: str) -> MnkPosition:
     for place, symbol in enumerate(symbols):
         row_from_top, column = divmod(place, board.cols)
         stones[_MEANING[symbol]] |= board.bit(board.rows - 1 - row_from_top, column)
-    return MnkPosition(board, stones[FIRST], stones[SECOND]).check()
+    return stones[FIRST], stones[SECOND]
 
 
-def write_grid(position: MnkPosition) -> str:
+def write_grid(position: GridPosition) -> str:
     """The grid of a position.
 
     >>> print(write_grid(read_moves(MnkBoard(2, 3, 2), "b1 a2")))
@@ -171,14 +195,14 @@ def write_grid(position: MnkPosition) -> str:
     return "\n".join(rows)
 
 
-def _symbol(position: MnkPosition, bit: int) -> str:
+def _symbol(position: GridPosition, bit: int) -> str:
     if position.first & bit:
         return FIRST
     return SECOND if position.second & bit else EMPTY
 
 
-def draw(position: MnkPosition) -> str:
-    """The board for a terminal.
+def draw(position: GridPosition, empty: Callable[[int], str] = lambda bit: EMPTY) -> str:
+    """The board for a terminal; `empty` says how an empty cell looks.
 
     >>> print(draw(read_moves(MnkBoard(2, 3, 2), "b1 a2")))
       2  O . .
@@ -186,40 +210,49 @@ def draw(position: MnkPosition) -> str:
          a b c
     """
     board = position.board
+    names = [column_text(column) for column in range(board.cols)]
+    wide = len(names[-1])
     rows = []
     for row in reversed(range(board.rows)):
         bits = [board.bit(row, column) for column in range(board.cols)]
-        rows.append(f"{row + 1:>3}  " + " ".join(_symbol(position, bit) for bit in bits))
-    letters = " ".join(chr(ord("a") + column) for column in range(board.cols))
-    return "\n".join([*rows, "     " + letters])
+        symbols = (_symbol(position, bit) for bit in bits)
+        cells = (empty(b) if s == EMPTY else s for b, s in zip(bits, symbols, strict=True))
+        rows.append(f"{row + 1:>3}  " + " ".join(cell.rjust(wide) for cell in cells))
+    return "\n".join([*rows, "     " + " ".join(name.rjust(wide) for name in names)])
+
+
+def read_size(text: str) -> tuple[int, int]:
+    """(width, height) of `WIDTHxHEIGHT`."""
+    match = re.fullmatch(r"\s*([0-9]{1,3})[xX]([0-9]{1,3})\s*", text, re.ASCII)
+    if match is None:
+        raise BadTextError(f"found board {text!r}, wanted WIDTHxHEIGHT such as 3x3")
+    return int(match[1]), int(match[2])
 
 
 def _parse(size: str, options: Mapping[str, str]) -> MnkBoard:
-    match = re.fullmatch(r"\s*([0-9]{1,3})[xX]([0-9]{1,3})\s*", size, re.ASCII)
-    if match is None:
-        raise BadTextError(f"found board {size!r}, wanted WIDTHxHEIGHT such as 3x3")
+    width, height = read_size(size)
     connect = options.get("connect", "3")
     if not re.fullmatch(r"[0-9]{1,3}", connect, re.ASCII):
         raise BadTextError(f"found {connect!r} stones in a line, wanted a whole number")
-    return MnkBoard(rows=int(match[2]), cols=int(match[1]), k=int(connect))
+    return MnkBoard(rows=height, cols=width, k=int(connect))
 
 
-def _rules(board: MnkBoard) -> Lines:
+def keyed_rules(board: GridBoard) -> Lines:
     from retro.games.lines_keyed import lines_rules  # numba: only who needs kernels waits for it
 
     return lines_rules(board)
 
 
-def _state(position: MnkPosition) -> tuple[int, int]:
+def keyed_state(position: GridPosition) -> tuple[int, int]:
     from retro.games.lines_keyed import pack
 
     return pack(position.board, position.first, position.second)
 
 
-def _position(board: MnkBoard, a: int, b: int) -> MnkPosition:
+def keyed_position(board: GridBoard, a: int, b: int) -> GridPosition:
     from retro.games.lines_keyed import unpack
 
-    return MnkPosition(board, *unpack(board, a, b))
+    return GridPosition(board, *unpack(board, a, b))
 
 
 GAME = PlacementGame(
@@ -229,13 +262,13 @@ GAME = PlacementGame(
     players=("X", "O"),
     parse=_parse,
     describe=lambda board: (f"{board.cols}x{board.rows}", {"connect": str(board.k)}),
-    start=MnkPosition,
+    start=GridPosition,
     read_move=read_move,
     write_move=lambda position, move: move_text(position.board, move),
     read_position=read_position,
     write_position=write_moves,
     draw=draw,
-    rules=_rules,
-    state=_state,
-    position=_position,
+    rules=keyed_rules,
+    state=keyed_state,
+    position=keyed_position,
 )

@@ -15,18 +15,18 @@ from retro.search.lines import LineGame, Stones, bits_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from retro.games.mnk import MnkBoard, MnkPosition
+    from retro.games.grid import GridBoard, GridPosition
 
 
 class MnkGame(LineGame):
-    """The rules of `MnkBoard` and every hook the ladder knows."""
+    """The rules of any `GridBoard`, Puissance Plus included, and every hook the ladder knows."""
 
-    def __init__(self, board: MnkBoard) -> None:
+    def __init__(self, board: GridBoard) -> None:
         self.board = board
         super().__init__(board.lines, board.symmetries)
         self._distance = {bit: _distance(board, bit) for bit in board.all_bits}
 
-    def state(self, position: MnkPosition) -> Stones:
+    def state(self, position: GridPosition) -> Stones:
         return Stones(position.mover, position.opponent)
 
     def moves(self, state: Stones) -> Sequence[int]:
@@ -48,7 +48,7 @@ class MnkGame(LineGame):
         return self.lines.bounds(state)
 
 
-def _distance(board: MnkBoard, bit: int) -> int:
+def _distance(board: GridBoard, bit: int) -> int:
     """Twice the distance of a cell from the middle, rows and columns added."""
     row, column = board.place(bit)
     return abs(2 * row - board.rows + 1) + abs(2 * column - board.cols + 1)

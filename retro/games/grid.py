@@ -1,0 +1,286 @@
+"""Grids of stones, plainly: free placement on a board, the first complete line wins.
+
+Two players take turns to put a stone on any empty cell of `rows` x `cols`; who
+first fills all cells of a line wins; a full board without one is a draw. What
+the lines are makes the game: `mnk`, `puissance`. Ordinary Python on ordinary
+integers, in the manner of `connect`.
+
+A player's stones are one integer with one bit per cell. Each row has one more
+bit than cells, always 0, so that shifts cannot leak between rows. For 3 rows
+and 4 columns (bit numbers; row 0 is the bottom, column 0 the left):
+
+    3   10  11  12  13  .      <- guard bits 4, 9, 14
+    2    5   6   7   8  .
+    1    0   1   2   3  .      bit = row * (cols + 1) + column
+         a   b   c   d
+
+A square looks the same after 8 turns and reflections, any other grid after 4;
+a game may have fewer, if its cells are not all alike.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from retro.errors import GameOverError, IllegalPositionError
+from retro.games.connect import DRAW, LOSS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from retro.games.connect import Player
+
+DIRECTIONS = ((0, 1), (1, 0), (1, 1), (1, -1))  # (up, right): row, column, two diagonals
+
+
+@dataclass(frozen=True)
+class GridBoard:
+    """A board of `rows` x `cols` cells. A game adds its `lines` and says what a line is called."""
+
+    rows: int
+    cols: int
+
+    @cached_property
+    def lines(self) -> tuple[int, ...]:
+        """Every winning line as a set of cells."""
+        raise NotImplementedError
+
+    @property
+    def goal(self) -> str:
+        """What the winner has: `3 in a line`."""
+        raise NotImplementedError
+
+    @property
+    def cells(self) -> int:
+        return self.rows * self.cols
+
+    @property
+    def stride(self) -> int:
+        """Bits per row: its cells and one guard."""
+        return self.cols + 1
+
+    def bit(self, row: int, column: int) -> int:
+        return 1 << (row * self.stride + column)
+
+    def place(self, bit: int) -> tuple[int, int]:
+        """(row, column) of a cell's bit, both counted from 0."""
+        return divmod(bit.bit_length() - 1, self.stride)
+
+    def has(self, row: int, column: int) -> bool:
+        return 0 <= row < self.rows and 0 <= column < self.cols
+
+    @cached_property
+    def all_bits(self) -> tuple[int, ...]:
+        """The bit of every cell, row after row from the bottom."""
+        return tuple(self.bit(r, c) for r in range(self.rows) for c in range(self.cols))
+
+    def rays(self) -> Iterator[list[int]]:
+        """From every cell in every direction: the bits of the cells up to the edge."""
+        for row in range(self.rows):
+            for column in range(self.cols):
+                for up, right in DIRECTIONS:
+                    bits, r, c = [], row, column
+                    while self.has(r, c):
+                        bits.append(self.bit(r, c))
+                        r, c = r + up, c + right
+                    yield bits
+
+    @cached_property
+    def lines_through(self) -> dict[int, tuple[int, ...]]:
+        """{bit of a cell: the lines that have it}."""
+        found: dict[int, list[int]] = {bit: [] for bit in self.all_bits}
+        for line in self.lines:
+            rest = line
+            while rest:
+                found[rest & -rest].append(line)
+                rest &= rest - 1
+        return {bit: tuple(lines) for bit, lines in found.items()}
+
+    def has_line(self, stones: int) -> bool:
+        """Whether these stones of one player contain a winning line."""
+        return any(stones & line == line for line in self.lines)
+
+    @cached_property
+    def symmetries(self) -> tuple[dict[int, int], ...]:
+        """Every way to lay the board on itself: {bit: the bit it goes to}; the identity first."""
+        top, right = self.rows - 1, self.cols - 1
+        ways: list[Callable[[int, int], tuple[int, int]]] = [
+            lambda r, c: (r, c),
+            lambda r, c: (r, right - c),
+            lambda r, c: (top - r, c),
+            lambda r, c: (top - r, right - c),
+        ]
+        if self.rows == self.cols:
+            ways += [
+                lambda r, c: (c, r),
+                lambda r, c: (c, top - r),
+                lambda r, c: (right - c, r),
+                lambda r, c: (right - c, top - r),
+            ]
+        return tuple({b: self.bit(*way(*self.place(b))) for b in self.all_bits} for way in ways)
+
+
+@dataclass(frozen=True)
+class GridPosition:
+    """A position: the stones of the first and of the second player.
+
+    Frozen: `play` and `undo` return another position. Moves are the bits of
+    cells; `mnk_text` reads and writes them as `b2`. Two positions are equal
+    when their stones are, however they arose.
+
+    >>> from retro.games.mnk import MnkBoard
+    >>> board = MnkBoard(3, 3, 3)
+    >>> position = GridPosition(board).play(board.bit(1, 1)).play(board.bit(0, 0))
+    >>> position.side_to_move, position.ply, len(position.legal_moves())
+    ('first', 2, 7)
+    >>> position.undo().side_to_move
+    'second'
+    """
+
+    board: GridBoard
+    first: int = 0
+    second: int = 0
+    history: tuple[int, ...] | None = field(default=(), compare=False)
+
+    def __post_init__(self) -> None:
+        if self.history is not None and not self.history and (self.first | self.second):
+            object.__setattr__(self, "history", None)
+
+    @property
+    def ply(self) -> int:
+        return (self.first | self.second).bit_count()
+
+    @property
+    def side_to_move(self) -> Player:
+        return "second" if self.ply % 2 else "first"
+
+    @property
+    def mover(self) -> int:
+        """The stones of the side to move."""
+        return self.second if self.ply % 2 else self.first
+
+    @property
+    def opponent(self) -> int:
+        """The stones of the side that has just moved."""
+        return self.first if self.ply % 2 else self.second
+
+    def legal_moves(self) -> list[int]:
+        """The bits of the empty cells; none once the game is over."""
+        if self.is_over():
+            return []
+        return [bit for bit in self.board.all_bits if not (self.first | self.second) & bit]
+
+    @cached_property
+    def _winner(self) -> Player | None:
+        if self.history:  # nobody had a line before the last move
+            lines = self.board.lines_through[self.history[-1]]
+            stones = self.opponent
+            if any(stones & line == line for line in lines):
+                return "first" if self.ply % 2 else "second"
+            return None
+        if self.board.has_line(self.first):
+            return "first"
+        return "second" if self.board.has_line(self.second) else None
+
+    def winner(self) -> Player | None:
+        return self._winner
+
+    def is_over(self) -> bool:
+        return self.ply == self.board.cells or self.winner() is not None
+
+    def outcome(self) -> int | None:
+        """The value for the side to move if the rules alone decide it, else None."""
+        if self.winner() is not None:
+            return LOSS
+        return DRAW if self.ply == self.board.cells else None
+
+    def play(self, bit: int) -> GridPosition:
+        """Put a stone of the side to move on the cell of `bit`."""
+        if bit not in self.board.lines_through:
+            raise IllegalPositionError(f"the cell is not on the board {self.board}")
+        if self.is_over():
+            raise GameOverError(f"{self.over_message()}; nobody can move")
+        if (self.first | self.second) & bit:
+            row, column = self.board.place(bit)
+            raise IllegalPositionError(f"row {row + 1}, column {column + 1} is taken")
+        history = None if self.history is None else (*self.history, bit)
+        if self.side_to_move == "first":
+            return GridPosition(self.board, self.first | bit, self.second, history)
+        return GridPosition(self.board, self.first, self.second | bit, history)
+
+    def undo(self) -> GridPosition:
+        """Take back the last move. Needs to know it: set-up positions have no last move."""
+        if not self.history:
+            raise IllegalPositionError("there is no move to take back")
+        keep = ~self.history[-1]
+        return GridPosition(self.board, self.first & keep, self.second & keep, self.history[:-1])
+
+    def over_message(self) -> str:
+        """One clause that says how the game ended (call it only when it has)."""
+        winner = self.winner()
+        if winner is None:
+            return f"the game is over: the board is full after {self.ply} plies, a draw"
+        return f"the game is over: the {winner} player has {self.board.goal}"
+
+    def turned(self, symmetry: int) -> GridPosition:
+        """The position after one of the board's symmetries; the value is the same."""
+        goes_to = self.board.symmetries[symmetry]
+
+        def turn(stones: int) -> int:
+            return sum(to for bit, to in goes_to.items() if stones & bit)
+
+        history = self.history
+        turned = None if history is None else tuple(goes_to[bit] for bit in history)
+        return GridPosition(self.board, turn(self.first), turn(self.second), turned)
+
+    def canonical(self) -> GridPosition:
+        """The chosen one of all positions that are the same up to symmetry."""
+        turns = (self.turned(i) for i in range(len(self.board.symmetries)))
+        return min(turns, key=lambda position: (position.first, position.second))
+
+    def check(self) -> GridPosition:
+        """Return self if play could have led here, else raise `IllegalPositionError`."""
+        if (
+            self.first < 0
+            or self.second < 0
+            or (self.first | self.second) & ~sum(self.board.all_bits)
+        ):
+            raise IllegalPositionError(f"a stone lies outside the board {self.board}")
+        if self.first & self.second:
+            raise IllegalPositionError("a cell holds stones of both players")
+        surplus = self.first.bit_count() - self.second.bit_count()
+        if surplus not in (0, 1):
+            raise IllegalPositionError(
+                f"impossible counts: {self.first.bit_count()} stones of the first player and "
+                f"{self.second.bit_count()} of the second; wanted equal, or one more for the first"
+            )
+        if find_order(self) is None:
+            raise IllegalPositionError(
+                "the game ended before this: no last move explains the lines"
+            )
+        return self
+
+
+def find_order(position: GridPosition) -> tuple[int, ...] | None:
+    """Some order of moves from the empty board to this position, or None if there is none.
+
+    Before the last move nobody may have a line, and without a line any order
+    will do. So only the last move needs to be found: a stone of the last mover
+    that all lines share.
+    """
+    if position.board.has_line(position.mover):
+        return None
+    bits = position.board.all_bits
+    theirs = [bit for bit in bits if position.opponent & bit]
+    if position.board.has_line(position.opponent):
+        last = [b for b in theirs if not position.board.has_line(position.opponent & ~b)]
+        if not last:
+            return None
+        theirs.remove(last[0])
+        theirs.append(last[0])
+    ours = [bit for bit in bits if position.mover & bit]
+    first, second = (theirs, ours) if position.ply % 2 else (ours, theirs)
+    order = [bit for pair in zip(first, second, strict=False) for bit in pair]
+    return tuple(order + first[len(second) :])
