@@ -127,13 +127,6 @@ def spread(piece):
 
 
 @inner
-def piece_at(a, cell):
-    """The piece on an occupied cell; undoes `spread`."""
-    bits = (a >> cell) & LOW
-    return (bits | bits >> np.uint64(15) | bits >> np.uint64(30) | bits >> np.uint64(45)) & PIECE
-
-
-@inner
 def shares(a, line, attributes):
     """Whether under a full line some of the planes in use is all 0 or all 1."""
     spread_line = line * LOW

@@ -8,6 +8,8 @@ pluses less those of the opponent:
     mnk           runs      such lines by the square of their stones, a bonus one short of winning
     domineering   mobility  places for a domino
                   safe      also places that the opponent can never take away
+    quarto        answers   moves that do not lose at once (`quarto_game`)
+                  parity    whether an odd number of safe gifts is left
 
 Other games have none: there a player sees wins and losses within her depth only.
 """
@@ -18,6 +20,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from retro.errors import BadTextError
+from retro.search.quarto_game import answers, parity
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -136,6 +139,7 @@ EVALUATIONS: dict[str, dict[str, Evaluation]] = {
     "connect4": {"open": open_lines, "cells": cells},
     "mnk": {"runs": runs},
     "domineering": {"safe": safe_places, "mobility": mobility},
+    "quarto": {"answers": answers, "parity": parity},
 }
 
 
