@@ -104,7 +104,7 @@ def check_against_the_bit_sliced_walk(board: Board) -> None:
 def test_the_bytes_do_not_depend_on_threads_or_stretches(monkeypatch: pytest.MonkeyPatch) -> None:
     board = MnkBoard(3, 4, 3)
     one = solved(board, threads=1)
-    monkeypatch.setattr(keyed, "ROOM", 1 << 9)  # many runs to merge
+    monkeypatch.setattr(keyed, "LEAST_ROOM", 1 << 9)  # many runs to merge
     for threads in (1, 2, 5):
         other = solved(board, threads=threads)
         for x, y in zip(one, other, strict=True):
@@ -159,7 +159,7 @@ def test_a_finished_game_has_nothing_to_solve() -> None:
 
 
 def test_too_little_memory_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(keyed, "ROOM", 1 << 9)
+    monkeypatch.setattr(keyed, "LEAST_ROOM", 1 << 9)
     walk = keyed.prepare(lines_rules(MnkBoard(3, 4, 3)), memory=50_000)
     with pytest.raises(DoesNotFitError, match="GB"):
         keyed.solve(walk)

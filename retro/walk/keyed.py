@@ -44,7 +44,8 @@ if TYPE_CHECKING:
     Counts = NDArray[np.int64]  # [canonical or every, loss / draw / win]
     Ended = Counts
 
-ROOM = 1 << 21  # successors that a thread makes at a time
+LEAST_ROOM, MOST_ROOM = 1 << 16, 1 << 21  # successors that a thread makes at a time
+RUNS_PER_THREAD = 16
 STRETCHES_PER_THREAD = 4
 
 
@@ -204,7 +205,8 @@ def _successors(walk: Walk, keys: Keys) -> Keys:
     made, as in a binary counter, so that repeats do not pile up.
     """
     limit = int(move_limit_of(walk.rules))
-    step = max(1, ROOM // limit)
+    room = keys.size * limit // (RUNS_PER_THREAD * walk.threads)
+    step = max(1, min(max(room, LEAST_ROOM), MOST_ROOM) // limit)
     cuts = [*range(0, keys.size, step), keys.size]
 
     def run(begin: int, end: int) -> Keys:
@@ -233,8 +235,7 @@ def _add_run(walk: Walk, keys: Keys, runs: list[Keys], run: Keys) -> None:
 
 def _merge_last(walk: Walk, keys: Keys, runs: list[Keys]) -> None:
     x, y = runs.pop(), runs.pop()
-    scratch = (walk.threads + 1) * ROOM * 8 * walk.rules.words
-    _require(walk, keys.nbytes + sum(r.nbytes for r in runs) + 2 * (x.nbytes + y.nbytes) + scratch)
+    _require(walk, keys.nbytes + sum(run.nbytes for run in runs) + 2 * (x.nbytes + y.nbytes))
     runs.append(merged(x, y))
 
 

@@ -1,0 +1,133 @@
+"""How fast tables of any game are built by the generic walk, and in how much memory.
+
+    python scripts/bench_generic.py
+    python scripts/bench_generic.py "mnk 4x4 connect=4" --threads 1 --json
+
+Each table runs in a process of its own; its kernels are compiled or loaded by
+a first build that is not counted. `arrays` is the peak of all arrays of a
+build, `keys` the bytes of all keys of the table: the walk keeps two layers in
+memory, so the ratio falls as tables grow. CPU time is that of all threads.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+import subprocess
+import sys
+import tempfile
+import time
+import tracemalloc
+from pathlib import Path
+from typing import Any
+
+from retro.games.catalogue import find_game
+from retro.walk import keyed
+from retro.walk.layers import available_cores
+from tablebase.keyed_build import build_keyed
+
+DEFAULT_TABLES = [
+    "mnk 4x4 connect=4",
+    "mnk 5x3 connect=4",
+    "puissance-plus 4x4 target=7",
+    "domineering 6x5",
+    "quarto 3x3 attributes=3",
+]
+COLUMNS = [
+    ("table", "{}", "table"),
+    ("positions", "{:,}", "positions"),
+    ("canonical", "{:,}", "classes"),
+    ("forward_seconds", "{:.2f}", "forward s"),
+    ("backward_seconds", "{:.2f}", "backward s"),
+    ("build_seconds", "{:.2f}", "build s"),
+    ("cpu_seconds", "{:.2f}", "CPU s"),
+    ("key_bytes", "{:,}", "keys, bytes"),
+    ("array_bytes", "{:,}", "arrays, bytes"),
+    ("array_ratio", "{:.2f}", "arrays/keys"),
+    ("file_size", "{:,}", "file bytes"),
+]
+
+
+def measure(table: str, threads: int) -> dict[str, Any]:
+    """All figures of one table."""
+    name, size, *options = table.split()
+    game = find_game(name)
+    root = game.start(game.parse(size, dict(option.split("=", 1) for option in options)))
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "table.h5"
+        build_keyed(game, root, path, threads=threads)
+        cpu = time.process_time()
+        built = build_keyed(game, root, path, threads=threads, force=True)
+        cpu = time.process_time() - cpu
+        tracemalloc.start()
+        build_keyed(game, root, path, threads=threads, force=True)
+        arrays = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+    rules = game.rules(root.board)
+    forward, backward = walk_seconds(keyed.prepare(rules, threads))
+    keys = 8 * rules.words * sum(record.keys for record in built.records)
+    return {
+        "table": table,
+        "threads": threads,
+        "value": built.value,
+        "positions": sum(record.positions for record in built.records),
+        "canonical": sum(record.canonical_positions for record in built.records),
+        "forward_seconds": forward,
+        "backward_seconds": backward,
+        "build_seconds": built.seconds,
+        "cpu_seconds": cpu,
+        "key_bytes": keys,
+        "array_bytes": arrays,
+        "array_ratio": arrays / keys,
+        "file_size": built.size,
+    }
+
+
+def walk_seconds(walk: keyed.Walk) -> tuple[float, float]:
+    """Seconds of the walk forward, and of the walk back with all counts; nothing is written."""
+    begin = time.perf_counter()
+    for _ in keyed.forward(walk, keyed.first_layer(walk)):
+        pass
+    forward = time.perf_counter() - begin
+    begin = time.perf_counter()
+    keyed.solve(walk)
+    return forward, time.perf_counter() - begin - forward
+
+
+def in_own_process(table: str, threads: int) -> dict[str, Any]:
+    command = [sys.executable, __file__, table, "--one", "--threads", str(threads)]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    result: dict[str, Any] = json.loads(done.stdout)
+    return result
+
+
+def print_table(rows: list[dict[str, Any]]) -> None:
+    lines = [[title for _, _, title in COLUMNS]]
+    lines += [[form.format(row[key]) for key, form, _ in COLUMNS] for row in rows]
+    widths = [max(len(line[i]) for line in lines) for i in range(len(COLUMNS))]
+    for line in lines:
+        print("  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True)))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("tables", nargs="*", default=DEFAULT_TABLES, metavar="TABLE")
+    parser.add_argument("--threads", type=int, default=available_cores())
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--one", action="store_true", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.one:
+        print(json.dumps(measure(options.tables[0], options.threads)))
+        return
+    machine = f"{platform.machine()}, {available_cores()} cores, Python {platform.python_version()}"
+    rows = [in_own_process(table, options.threads) for table in options.tables]
+    if options.json:
+        print(json.dumps({"machine": machine, "rows": rows}))
+    else:
+        print(f"{machine}; {options.threads} threads")
+        print_table(rows)
+
+
+if __name__ == "__main__":
+    main()
