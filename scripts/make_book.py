@@ -1,10 +1,13 @@
-"""Make the opening book of `tablebase play`: the first moves of a perfect player, by the solver.
+"""Make the opening book of `tablebase play`: what takes the solver too long in a game.
 
-    python scripts/make_book.py 7x6 --plies 7 > tablebase/book-7x6.txt
+    python scripts/make_book.py 7x6 > tablebase/book-7x6.txt      # half an hour
 
-The first moves of a large board take the solver half a minute each, too long for a
-game. So they are looked for once: for either player, every position that can arise
-when she follows the book and the opponent does what he likes, up to `--plies` stones.
+The first moves of a large board take the solver up to half a minute each. So they are
+looked for once: for either player, the positions that can arise when she follows the
+book and the opponent does what he likes, as far as they are *hard*. A position is easy
+when a new solver finds its value within `--easy` nodes; it is left out, and so is what
+comes after it, for in a game the solver then remembers much of the answer.
+
 Every line is exact in value and distance (`tablebase/book.py` shows the format). The
 move is the first in the one order of moves (`retro.games.rated`). Lines that are
 already in `--resume FILE` are taken over unchecked.
@@ -18,7 +21,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from retro.games.connect import Position
+from retro.games.connect import Board, Position
 from retro.search import Solver
 from tablebase.book import Book, Entry, book_line, canonical, read_book
 from tablebase.perfect import first_best
@@ -26,8 +29,11 @@ from tablebase.perfect import first_best
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+EASY_NODES = 300_000  # a sixth of a second
+EASY_MEMORY_MB = 16
 
-def walk(solver: Solver, last_ply: int, known: Book) -> Iterator[tuple[Position, Entry]]:
+
+def walk(solver: Solver, easy_nodes: int, known: Book) -> Iterator[tuple[Position, Entry]]:
     """Every position of the book with its entry, few stones before many.
 
     On each ply the side to move is the one that follows the book: the two
@@ -35,13 +41,20 @@ def walk(solver: Solver, last_ply: int, known: Book) -> Iterator[tuple[Position,
     """
     start = Position(solver.board)
     layer, next_layer = {start}, set(unfinished(start))
-    for _ in range(last_ply + 1):
+    while layer or next_layer:
         after_next: set[Position] = set()
         for position in sorted(layer, key=lambda p: (p.first, p.second)):
-            entry = known.get(position) or first_best(solver, position)
-            yield position, entry
-            after_next.update(unfinished(position.play(entry.column)))
+            if not is_easy(position, easy_nodes):
+                entry = known.get(position) or first_best(solver, position)
+                yield position, entry
+                after_next.update(unfinished(position.play(entry.column)))
         layer, next_layer = next_layer, after_next
+
+
+def is_easy(position: Position, nodes: int) -> bool:
+    """Whether a solver that knows nothing yet finds the value within so many nodes."""
+    new = Solver(position.board, memory_mb=EASY_MEMORY_MB)
+    return new.solve_within(position, nodes) is not None
 
 
 def unfinished(position: Position) -> list[Position]:
@@ -53,14 +66,15 @@ def unfinished(position: Position) -> list[Position]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("board", help="such as 7x6")
-    parser.add_argument("--plies", type=int, default=7, help="most stones on the board")
-    parser.add_argument("--memory", type=int, default=2048, metavar="MB")
+    parser.add_argument("--easy", type=int, default=EASY_NODES, metavar="NODES")
+    parser.add_argument("--memory", type=int, default=4096, metavar="MB")
     parser.add_argument("--resume", type=Path, metavar="FILE", help="a book that was begun")
     options = parser.parse_args()
-    solver = Solver(options.board, memory_mb=options.memory)
-    known = read_book(solver.board, options.resume.read_text()) if options.resume else {}
+    board = Board.parse(options.board)
+    known = read_book(board, options.resume.read_text()) if options.resume else {}
+    solver = Solver(board, memory_mb=options.memory)
     begin = time.monotonic()
-    for number, found in enumerate(walk(solver, options.plies, known), start=1):
+    for number, found in enumerate(walk(solver, options.easy, known), start=1):
         print(book_line(*found), flush=True)
         seconds = time.monotonic() - begin
         print(f"\r{number} positions, {seconds:.0f} s", end="", file=sys.stderr, flush=True)
