@@ -1,34 +1,47 @@
-"""What each rung of the search ladder is worth: nodes, table hits, time, share of nodes saved.
+"""What each rung of the search ladder is worth, and alpha-beta against minimax in every game.
 
     python scripts/study_search.py                  # every board, every rung (a few minutes)
     python scripts/study_search.py 3,3,3 4x3/3      # these boards only
     python scripts/study_search.py --depths 5x4     # minimax against alpha-beta at equal depths
     python scripts/study_search.py --memory         # small tables, each replacement scheme
+    python scripts/study_search.py --games          # players that look ahead, in every game
+    python scripts/study_search.py --games "mnk 5x5 connect=4"
     python scripts/study_search.py --json
 
 A board is `WIDTHxHEIGHT/K` (Connect-k with gravity) or `ROWS,COLS,K` (free
 placement), and after a colon the moves played before the search begins:
 `4x4/4:222332`. Minimax and negamax are left out (`-`) where their tree is too
-large to walk. A rung is compared with the one before it in the list.
+large to walk. A rung is compared with the one before it in the list: nodes, table
+hits, time and the share of nodes saved.
+
+`--games` compares minimax with alpha-beta as the players use them (`lookahead`), with
+the game's own evaluation: nodes and time at equal depth, and the depth each reaches
+when a move may take `--seconds`. A game is its name, its board and its options.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import random
 import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from retro.errors import TimeLimitError
 from retro.games import connect_text, mnk_text
+from retro.games.catalogue import find_game
 from retro.games.connect import Board
 from retro.games.mnk import MnkBoard
 from retro.search.connect_game import ConnectGame
+from retro.search.evaluations import find_evaluation
 from retro.search.ladder import search
 from retro.search.mnk_game import MnkGame
+from retro.search.players import DEEP
 from retro.search.rungs import Rungs, climb
 
 if TYPE_CHECKING:
+    from retro.games.catalogue import PlacementGame
     from retro.search.lines import Stones
     from retro.search.table import Replacement
 
@@ -50,6 +63,17 @@ MOST_EMPTY_FOR_MINIMAX = {"connect": 12, "mnk": 9}
 MOST_EMPTY_FOR_ALPHA_BETA = {"connect": 15, "mnk": 12}
 
 SCHEMES: tuple[Replacement, ...] = ("newest", "costliest", "two-tier")
+
+
+# Every game of the catalogue, on boards that people play.
+GAMES = [
+    "connect4 7x6 connect=4",
+    "mnk 3x3 connect=3",
+    "mnk 5x5 connect=4",
+    "quarto 4x4",
+]
+OPENINGS = 3  # positions per game, after OPENING_PLIES plies by lot
+OPENING_PLIES = 2
 
 
 class Case(NamedTuple):
@@ -143,6 +167,86 @@ def study_memory(case: Case) -> list[dict[str, Any]]:
     ]
 
 
+def read_openings(text: str) -> tuple[PlacementGame, list[Any]]:
+    """A game such as `mnk 5x5 connect=4`, and some positions early in it."""
+    name, size, *options = text.split()
+    game = find_game(name)
+    board = game.parse(size, dict(option.split("=", 1) for option in options))
+    rng = random.Random(text)
+    positions = []
+    for _ in range(OPENINGS):
+        position = game.start(board)
+        for _ in range(OPENING_PLIES):
+            position = position.play(rng.choice(position.legal_moves()))
+        positions.append(position)
+    return game, positions
+
+
+def study_game(text: str, most_nodes: int) -> list[dict[str, Any]]:
+    """Nodes and seconds of both searches at equal depth, sums over the openings."""
+    game, positions = read_openings(text)
+    evaluate = find_evaluation(game.name)
+    rows: list[dict[str, Any]] = []
+    while not rows or rows[-1].get("minimax", 0) <= most_nodes / 10:
+        row: dict[str, Any] = {"depth": len(rows) + 1}
+        moves = []
+        for name, look in DEEP.items():
+            begin = time.perf_counter()
+            found = [look(position, row["depth"], evaluate) for position in positions]
+            row[f"{name} seconds"] = round(time.perf_counter() - begin, 3)
+            row[name] = sum(f.nodes for f in found)
+            moves.append([f.move for f in found])
+        if moves[0] != moves[1]:
+            raise SystemExit(f"minimax and alpha-beta disagree about {text}: {moves}")
+        rows.append(row)
+        if len(rows) > 1 and rows[-2]["minimax"] == row["minimax"]:
+            break  # the games are over before this depth
+    return rows
+
+
+def study_equal_time(text: str, seconds: float) -> dict[str, Any]:
+    """The depth that each search completes within some seconds a move, mean over the openings."""
+    game, positions = read_openings(text)
+    found: dict[str, Any] = {"game": text}
+    for name, look in DEEP.items():
+        reached = [deepest(look, game, position, seconds) for position in positions]
+        found[name] = sum(reached) / len(reached)
+    return found
+
+
+def deepest(look: Any, game: PlacementGame, position: Any, seconds: float) -> int:
+    """How many plies a search sees ahead when it deepens step by step until time is up."""
+    evaluate, end = find_evaluation(game.name), time.monotonic() + seconds
+
+    def watched(position: Any) -> int:
+        if time.monotonic() > end:
+            raise TimeLimitError("time is up")
+        return evaluate(position)
+
+    depth, nodes = 0, -1
+    while True:
+        try:
+            found = look(position, depth + 1, watched)
+        except TimeLimitError:
+            return depth
+        if found.nodes == nodes:
+            return depth  # nothing is left to see
+        depth, nodes = depth + 1, found.nodes
+
+
+def print_game(
+    text: str, rows: list[dict[str, Any]], reached: dict[str, Any], seconds: float
+) -> None:
+    print(f"\n{text}   {OPENINGS} positions after {OPENING_PLIES} plies; nodes, seconds")
+    print(f"  depth{'minimax':>20}{'alphabeta':>20}{'nodes saved':>13}")
+    for row in rows:
+        cells = [f"{row[name]:12,}{row[f'{name} seconds']:8.2f}" for name in DEEP]
+        saved = 1 - row["alphabeta"] / row["minimax"]
+        print(f"  {row['depth']:5}" + "".join(cells) + f"{saved:13.1%}")
+    depths = ", ".join(f"{name} {reached[name]:.1f}" for name in DEEP)
+    print(f"  plies seen ahead in {seconds:g} s: {depths}")
+
+
 def print_study(case: Case, rows: list[dict[str, Any]]) -> None:
     word = {1: "WIN", 0: "DRAW", -1: "LOSS"}[rows[0]["value"]]
     print(f"\n{case.name}   {case.empty} empty cells, {word}")
@@ -175,16 +279,33 @@ def _depth_cell(nodes: int | None, depth: int) -> str:
     return f"{nodes:14,} ({nodes ** (1 / depth):5.2f})" if nodes else f"{'-':>22}"
 
 
+def study_all_games(arguments: argparse.Namespace) -> None:
+    found = {}
+    for text in arguments.boards or GAMES:
+        rows = study_game(text, arguments.most_nodes)
+        reached = study_equal_time(text, arguments.seconds)
+        found[text] = {"equal depth": rows, "equal time": reached}
+        if not arguments.json:
+            print_game(text, rows, reached, arguments.seconds)
+    if arguments.json:
+        print(json.dumps(found, indent=1))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("boards", nargs="*", help="such as 3,3,3 or 4x3/3 or 4x4/4:222332")
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--depths", action="store_true", help="compare at equal depths instead")
     what.add_argument("--memory", action="store_true", help="compare replacement schemes instead")
+    what.add_argument("--games", action="store_true", help="compare players in every game instead")
+    parser.add_argument("--seconds", type=float, default=1.0, help="a move may take in --games")
     parser.add_argument("--most-nodes", type=int, default=500_000, help="where --depths stops")
     parser.add_argument("--slots", type=int, default=1 << 20, help="entries in the table")
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
+    if arguments.games:
+        study_all_games(arguments)
+        return
     default = ["5x4/4"] if arguments.depths or arguments.memory else BOARDS
     found = {}
     for text in arguments.boards or default:
