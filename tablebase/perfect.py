@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from tablebase.probe import Tablebase
 
 DEFAULT_SECONDS = 0.7
+DEFAULT_MEMORY_MB = 64
 FEW_NODES = 1_000
 SLICE_NODES = 100_000  # a twentieth of a second between looks at the clock
 
@@ -56,7 +57,9 @@ class PerfectPlayer:
         For the search of the fastest win or the slowest loss. The value itself is
         never guessed, so without a table or a book a first move may take longer.
     memory_mb
-        Size of the solver's transposition table, which lives as long as the player.
+        Size of the solver's transposition table, which lives as long as the player. Where
+        the book ends, searches are short, and a small table is quicker: its first use
+        makes the system find a page of memory at nearly every node.
     report
         Called with (nodes, seconds) while a search runs.
 
@@ -76,7 +79,7 @@ class PerfectPlayer:
         table: Tablebase | None = None,
         *,
         seconds: float = DEFAULT_SECONDS,
-        memory_mb: int = 1024,
+        memory_mb: int = DEFAULT_MEMORY_MB,
         report: Callable[[int, float], None] = lambda *_: None,
     ) -> None:
         self.board = board

@@ -44,7 +44,9 @@ def add_seats(parser: argparse.ArgumentParser) -> None:
     """The options about the game and what its perfect player may use."""
     add_game(parser)
     add_folder(parser)
-    parser.add_argument("--memory", type=int, default=1024, metavar="MB", help="of the solver")
+    parser.add_argument(
+        "--memory", type=int, default=64, metavar="MB", help="of the solver (default 64)"
+    )
 
 
 class Quit(Exception):
