@@ -9,15 +9,9 @@ from naive_mnk import EMPTY, MnkRules, bitboards, is_won, mover, successors, val
 from strategies import published
 
 from retro.errors import BadTextError, GameOverError, IllegalPositionError
+from retro.games.cells import cell_text, cells_text
 from retro.games.mnk import MnkBoard, MnkPosition, find_order
-from retro.games.mnk_text import (
-    move_text,
-    moves_text,
-    read_grid,
-    read_moves,
-    write_grid,
-    write_moves,
-)
+from retro.games.mnk_text import read_grid, read_moves, write_grid, write_moves
 
 SMALL = [MnkRules(1, 3, 3), MnkRules(2, 2, 2), MnkRules(2, 3, 2), MnkRules(3, 3, 2)]
 TIC_TAC_TOE = MnkRules(3, 3, 3)
@@ -177,7 +171,7 @@ def test_two_lines_at_once_need_a_shared_last_stone() -> None:
     board = MnkBoard(3, 3, 3)
     crossed = read_grid("3,3,3 XOX OXO XOX")
     assert crossed.outcome() == -1
-    assert moves_text(board, find_order(crossed) or ()).endswith(move_text(board, board.bit(1, 1)))
+    assert cells_text(board, find_order(crossed) or ()).endswith(cell_text(board, board.bit(1, 1)))
 
 
 def test_empty_forms() -> None:

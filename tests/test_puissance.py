@@ -10,9 +10,9 @@ from naive_puissance import Rules, has_run
 from strategies import published
 
 from retro.errors import BadTextError, GameOverError, IllegalPositionError, WrongBoardError
+from retro.games.cells import cell_text
 from retro.games.grid import GridPosition
 from retro.games.mnk import MnkBoard
-from retro.games.mnk_text import move_text
 from retro.games.puissance import GAME, PuissanceBoard, plausible_moves, read_board, values_text
 from retro.search.ladder import search
 from retro.search.mnk_game import MnkGame
@@ -205,5 +205,5 @@ def test_plausible_moves_drop_every_winning_move_of_this_position() -> None:
         position_of(board, text): value for text, value in naive_puissance.values(game).items()
     }
     winning = [move for move in position.legal_moves() if truth[position.play(move)] == -1]
-    assert [move_text(board, move) for move in winning] == ["c1", "a3"]
+    assert [cell_text(board, move) for move in winning] == ["c1", "a3"]
     assert not set(winning) & set(plausible_moves(position))

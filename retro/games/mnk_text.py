@@ -1,11 +1,7 @@
 """m,n,k positions as text, both ways.
 
-Moves are coordinates: a letter for the column (`aa` follows `z`), a number for
-the row, `a1` the bottom left; or `row,column` in numbers, `1,1` the bottom left. White space
-parts moves; between letter-number moves it may be left out. The empty board is
-the empty string or `-`.
-
-    b2 a1 c3     b2a1c3     2,2 1,1 3,3        three times the same moves
+A move is the cell it fills, as `cells` reads it: `b2` or `2,2`. The empty board
+is the empty string or `-`.
 
 Grids: a header `rows,cols,k`, then the symbols, top row first; `X` is the
 first player, `O` (or `0`) the second, `.` empty. `#` starts a comment.
@@ -23,55 +19,27 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from retro.errors import BadTextError, GameOverError, IllegalPositionError, WrongBoardError
+from retro.errors import BadTextError, IllegalPositionError, WrongBoardError
 from retro.games.catalogue import Option, PlacementGame
+from retro.games.cells import (
+    cell_text,
+    cells_text,
+    column_text,
+    play_all,
+    read_cell,
+    read_cells,
+    read_size,
+)
 from retro.games.grid import GridBoard, GridPosition, find_order
 from retro.games.mnk import MnkBoard
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Mapping
 
     from retro.games.lines_keyed import Lines
 
-EMPTY_TEXT = "-"
 FIRST, SECOND, EMPTY = "X", "O", "."
 _MEANING = {"x": FIRST, "X": FIRST, "o": SECOND, "O": SECOND, "0": SECOND, ".": EMPTY}
-_MOVE = re.compile(
-    r"(?P<letter>[a-zA-Z]{1,2})(?P<number>[0-9]{1,2})|(?P<row>[0-9]{1,2}),(?P<col>[0-9]{1,2})"
-)
-
-
-def column_text(column: int) -> str:
-    """A column counted from 0.
-
-    >>> column_text(2), column_text(26), column_text(53)
-    ('c', 'aa', 'bb')
-    """
-    letters = "abcdefghijklmnopqrstuvwxyz"
-    more, rest = divmod(column, len(letters))
-    return letters[more - 1 : more] + letters[rest]
-
-
-def read_column(text: str) -> int:
-    """Undo `column_text`."""
-    column = 0
-    for letter in text.lower():
-        column = 26 * column + ord(letter) - ord("a") + 1
-    return column - 1
-
-
-def move_text(board: GridBoard, bit: int) -> str:
-    """A cell as text.
-
-    >>> move_text(MnkBoard(3, 3, 3), MnkBoard(3, 3, 3).bit(row=1, column=0))
-    'a2'
-    """
-    row, column = board.place(bit)
-    return f"{column_text(column)}{row + 1}"
-
-
-def moves_text(board: GridBoard, bits: Iterable[int]) -> str:
-    return " ".join(move_text(board, bit) for bit in bits)
 
 
 def read_moves(board: GridBoard, text: str) -> GridPosition:
@@ -80,52 +48,7 @@ def read_moves(board: GridBoard, text: str) -> GridPosition:
     >>> read_moves(MnkBoard(3, 3, 3), "b2 a1") == read_moves(MnkBoard(3, 3, 3), "2,2 1,1")
     True
     """
-    position = GridPosition(board)
-    if text.strip() == EMPTY_TEXT:
-        return position
-    for number, bit in enumerate(_read_bits(board, text), start=1):
-        try:
-            position = position.play(bit)
-        except (GameOverError, IllegalPositionError) as error:
-            raise type(error)(f"move {number} of {text!r}: {error}") from None
-    return position
-
-
-def _read_bits(board: GridBoard, text: str) -> list[int]:
-    bits = []
-    for word in text.split():
-        begin = 0
-        while begin < len(word):
-            match = _MOVE.match(word, begin)
-            # Numbers run together could be cut in several ways: only whole words.
-            if match is None or (match["row"] and len(match[0]) < len(word)):
-                raise BadTextError(
-                    f"found {word[begin:]!r} in {text!r}, wanted moves such as b2 or 2,2"
-                )
-            bits.append(_bit(board, match))
-            begin = match.end()
-    return bits
-
-
-def _bit(board: GridBoard, match: re.Match[str]) -> int:
-    if match["letter"]:
-        row, column = int(match["number"]) - 1, read_column(match["letter"])
-    else:
-        row, column = int(match["row"]) - 1, int(match["col"]) - 1
-    if not board.has(row, column):
-        last = move_text(board, board.all_bits[-1])
-        raise IllegalPositionError(
-            f"{match[0]!r} is not on the board {board}; cells are a1 to {last}"
-        )
-    return board.bit(row, column)
-
-
-def read_move(position: GridPosition, text: str) -> int:
-    """One move as text; whether it is legal is for `play` to say."""
-    bits = _read_bits(position.board, text)
-    if len(bits) != 1:
-        raise BadTextError(f"found {text!r}, wanted one move such as b2 or 2,2")
-    return bits[0]
+    return play_all(GridPosition(board), read_cells(board, text), text)
 
 
 def read_position(board: MnkBoard, text: str) -> GridPosition:
@@ -151,7 +74,7 @@ def write_moves(position: GridPosition) -> str:
     moves = position.history if position.history is not None else find_order(position)
     if moves is None:
         raise IllegalPositionError("no order of moves leads to this position")
-    return moves_text(position.board, moves)
+    return cells_text(position.board, moves)
 
 
 def read_grid(text: str) -> GridPosition:
@@ -221,14 +144,6 @@ def draw(position: GridPosition, empty: Callable[[int], str] = lambda bit: EMPTY
     return "\n".join([*rows, "     " + " ".join(name.rjust(wide) for name in names)])
 
 
-def read_size(text: str) -> tuple[int, int]:
-    """(width, height) of `WIDTHxHEIGHT`."""
-    match = re.fullmatch(r"\s*([0-9]{1,3})[xX]([0-9]{1,3})\s*", text, re.ASCII)
-    if match is None:
-        raise BadTextError(f"found board {text!r}, wanted WIDTHxHEIGHT such as 3x3")
-    return int(match[1]), int(match[2])
-
-
 def _parse(size: str, options: Mapping[str, str]) -> MnkBoard:
     width, height = read_size(size)
     connect = options.get("connect", "3")
@@ -263,8 +178,8 @@ GAME = PlacementGame(
     parse=_parse,
     describe=lambda board: (f"{board.cols}x{board.rows}", {"connect": str(board.k)}),
     start=GridPosition,
-    read_move=read_move,
-    write_move=lambda position, move: move_text(position.board, move),
+    read_move=lambda position, text: read_cell(position.board, text),
+    write_move=lambda position, move: cell_text(position.board, move),
     read_position=read_position,
     write_position=write_moves,
     draw=draw,

@@ -32,6 +32,7 @@ from typing import TYPE_CHECKING
 from retro.errors import BadTextError, WrongBoardError
 from retro.games import mnk_text
 from retro.games.catalogue import Option, PlacementGame
+from retro.games.cells import cell_text, read_cell, read_size
 from retro.games.grid import GridBoard, GridPosition
 
 if TYPE_CHECKING:
@@ -109,7 +110,7 @@ class PuissanceBoard(GridBoard):
 
 def read_board(size: str, target: str, values: str) -> PuissanceBoard:
     """A board from text; `values` are rows, a file of rows, or the name of a pattern."""
-    width, height = mnk_text.read_size(size)
+    width, height = read_size(size)
     if not re.fullmatch(r"[0-9]{1,5}", target, re.ASCII):
         raise BadTextError(f"found target {target!r}, wanted a whole number")
     if not (MIN_SIDE <= width <= MAX_SIDE and MIN_SIDE <= height <= MAX_SIDE):
@@ -179,7 +180,7 @@ def plausible_moves(position: GridPosition) -> list[int]:
 
     >>> board = read_board("4x4", "4", "1111/1111/1111/1121")
     >>> start = GridPosition(board)
-    >>> [mnk_text.move_text(board, move) for move in plausible_moves(start)]
+    >>> [cell_text(board, move) for move in plausible_moves(start)]
     ['c1']
     """
     board = position.board
@@ -202,7 +203,7 @@ def _read_position(board: PuissanceBoard, text: str) -> GridPosition:
     if not re.match(r"\s*(#|[0-9]+[xX])", text):
         return mnk_text.read_moves(board, text)
     size, *rows = re.sub(r"#[^\n]*", " ", text).split() or [""]
-    if mnk_text.read_size(size) != (board.cols, board.rows):
+    if read_size(size) != (board.cols, board.rows):
         raise WrongBoardError(f"the grid is {size}, wanted {board.cols}x{board.rows}")
     symbols = re.sub("[0-9]", ".", "".join(rows))
     first, second = mnk_text.read_symbols(board, symbols)
@@ -230,8 +231,8 @@ GAME = PlacementGame(
         {"target": str(board.target), "values": values_text(board)},
     ),
     start=GridPosition,
-    read_move=mnk_text.read_move,
-    write_move=lambda position, move: mnk_text.move_text(position.board, move),
+    read_move=lambda position, text: read_cell(position.board, text),
+    write_move=lambda position, move: cell_text(position.board, move),
     read_position=_read_position,
     write_position=mnk_text.write_moves,
     draw=lambda position: mnk_text.draw(position, lambda bit: str(position.board.worth[bit])),
