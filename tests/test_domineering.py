@@ -27,7 +27,6 @@ from retro.games.domineering import DomineeringBoard, DomineeringPosition, outco
 from retro.games.domineering_keyed import dominoes_rules, pack, unpack
 from retro.games.domineering_text import (
     draw,
-    move_text,
     read_grid,
     read_moves,
     read_position,
@@ -157,15 +156,14 @@ def test_grids_show_whose_domino_it_was() -> None:
     set_up = read_grid("3x3 H  XX. ... ..X").play(board.bit(0, 0)).play(board.bit(1, 2))
     assert write_grid(set_up) == "3x3 H\nX X V\n. . V\nH H X"
     assert draw(set_up).splitlines()[-1] == "Horizontal to move"
-    assert move_text(board, board.bit(2, 1)) == "b3"
 
 
 @pytest.mark.parametrize(
     ("text", "error", "match"),
     [
-        ("b", BadTextError, "wanted moves such as"),
-        ("b2 ?", BadTextError, "wanted moves such as"),
-        ("1,1,1", BadTextError, "wanted moves such as"),
+        ("b", BadTextError, "wanted cells such as"),
+        ("b2 ?", BadTextError, "wanted cells such as"),
+        ("1,1,1", BadTextError, "wanted cells such as"),
         ("d1", IllegalPositionError, "cells are a1 to c3"),
         ("a0", IllegalPositionError, "not on the board"),
         ("a3", IllegalPositionError, "the vertical domino leaves the board"),
@@ -229,7 +227,7 @@ def test_the_catalogue_knows_it() -> None:
     assert game.position(board, *game.state(position)) == position
     with pytest.raises(BadTextError, match="wanted vertical or horizontal"):
         game.parse("2x3", {"starts": "diagonal"})
-    with pytest.raises(BadTextError, match="wanted one move"):
+    with pytest.raises(BadTextError, match="wanted one cell"):
         game.read_move(position, "a1 a2")
 
 

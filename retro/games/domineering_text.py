@@ -1,11 +1,8 @@
 """Domineering positions as text, both ways.
 
-A move is the lower (Vertical) or left (Horizontal) cell of its domino: a
-letter for the column, a number for the row, `a1` the bottom left; or
-`row,column` in numbers. White space parts moves; between letter-number moves
-it may be left out. The empty board is the empty string or `-`.
-
-    b1 a3     b1a3     1,2 3,1        three times the same moves
+A move is the lower (Vertical) or left (Horizontal) cell of its domino, as
+`cells` writes it: `b1 a3`, `b1a3` or `1,2 3,1`. The empty board is the empty
+string or `-`.
 
 Grids: a header with the board (rows first) and the side to move, then the
 symbols, top row first; `.` (or `o`) is free, `V`, `H` and `X` are covered.
@@ -25,39 +22,22 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from retro.errors import BadTextError, GameOverError, IllegalPositionError, WrongBoardError
+from retro.errors import BadTextError, IllegalPositionError, WrongBoardError
 from retro.games.catalogue import Option, PlacementGame
+from retro.games.cells import cell_text, cells_text, column_text, play_all, read_cell, read_cells
 from retro.games.domineering import OTHER, DomineeringBoard, DomineeringPosition
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from retro.games.domineering import Side
     from retro.games.domineering_keyed import Dominoes
 
-EMPTY_TEXT = "-"
 SIDES: dict[str, Side] = {"V": "vertical", "H": "horizontal"}
 LETTER = {side: letter for letter, side in SIDES.items()}
 FREE, HOLE = ".", "X"
 # The other sign of a free cell; other than a dot it is a letter, fit for the name of a file.
 FREE_LETTER = "O"
-_MOVE = re.compile(
-    r"(?P<letter>[a-zA-Z])(?P<number>[0-9]{1,2})|(?P<row>[0-9]{1,2}),(?P<col>[0-9]{1,2})"
-)
-
-
-def move_text(board: DomineeringBoard, bit: int) -> str:
-    """A move as text.
-
-    >>> move_text(DomineeringBoard(3, 3), DomineeringBoard(3, 3).bit(row=1, column=0))
-    'a2'
-    """
-    row, column = board.place(bit)
-    return f"{chr(ord('a') + column)}{row + 1}"
-
-
-def moves_text(board: DomineeringBoard, bits: Iterable[int]) -> str:
-    return " ".join(move_text(board, bit) for bit in bits)
 
 
 def read_moves(board: DomineeringBoard, text: str) -> DomineeringPosition:
@@ -66,52 +46,7 @@ def read_moves(board: DomineeringBoard, text: str) -> DomineeringPosition:
     >>> read_moves(DomineeringBoard(3, 3, first="horizontal"), "a3 b1").turn
     'horizontal'
     """
-    position = DomineeringPosition.start(board)
-    if text.strip() == EMPTY_TEXT:
-        return position
-    for number, bit in enumerate(_read_bits(board, text), start=1):
-        try:
-            position = position.play(bit)
-        except (GameOverError, IllegalPositionError) as error:
-            raise type(error)(f"move {number} of {text!r}: {error}") from None
-    return position
-
-
-def read_move(position: DomineeringPosition, text: str) -> int:
-    """One move as text; whether it is legal is for `play` to say."""
-    bits = _read_bits(position.board, text)
-    if len(bits) != 1:
-        raise BadTextError(f"found {text!r}, wanted one move such as b2 or 2,2")
-    return bits[0]
-
-
-def _read_bits(board: DomineeringBoard, text: str) -> list[int]:
-    bits = []
-    for word in text.split():
-        begin = 0
-        while begin < len(word):
-            match = _MOVE.match(word, begin)
-            # Numbers run together could be cut in several ways: only whole words.
-            if match is None or (match["row"] and len(match[0]) < len(word)):
-                raise BadTextError(
-                    f"found {word[begin:]!r} in {text!r}, wanted moves such as b2 or 2,2"
-                )
-            bits.append(_bit(board, match))
-            begin = match.end()
-    return bits
-
-
-def _bit(board: DomineeringBoard, match: re.Match[str]) -> int:
-    if match["letter"]:
-        row, column = int(match["number"]) - 1, ord(match["letter"].lower()) - ord("a")
-    else:
-        row, column = int(match["row"]) - 1, int(match["col"]) - 1
-    if not (0 <= row < board.rows and 0 <= column < board.cols):
-        last = move_text(board, board.bit(board.rows - 1, board.cols - 1))
-        raise IllegalPositionError(
-            f"{match[0]!r} is not on the board {board}; cells are a1 to {last}"
-        )
-    return board.bit(row, column)
+    return play_all(DomineeringPosition.start(board), read_cells(board, text), text)
 
 
 def write_moves(position: DomineeringPosition) -> str:
@@ -125,7 +60,7 @@ def write_moves(position: DomineeringPosition) -> str:
         start = start.undo()
     if start != DomineeringPosition.start(position.board):
         raise IllegalPositionError("no order of moves is known for a position that was set up")
-    return moves_text(position.board, position.history)
+    return cells_text(position.board, position.history)
 
 
 def read_position(board: DomineeringBoard, text: str) -> DomineeringPosition:
@@ -224,7 +159,7 @@ def draw(position: DomineeringPosition) -> str:
     for row in reversed(range(board.rows)):
         cells = " ".join(symbols[board.bit(row, column)] for column in range(board.cols))
         rows.append(f"{row + 1:>3}  {cells}")
-    letters = "     " + " ".join(chr(ord("a") + column) for column in range(board.cols))
+    letters = "     " + " ".join(column_text(column) for column in range(board.cols))
     return "\n".join([*rows, letters, f"{position.turn.capitalize()} to move"])
 
 
@@ -267,8 +202,8 @@ GAME = PlacementGame(
     parse=_parse,
     describe=_describe,
     start=DomineeringPosition.start,
-    read_move=read_move,
-    write_move=lambda position, move: move_text(position.board, move),
+    read_move=lambda position, text: read_cell(position.board, text),
+    write_move=lambda position, move: cell_text(position.board, move),
     read_position=read_position,
     write_position=write_position,
     draw=draw,

@@ -1,0 +1,99 @@
+"""Domineering as the search sees it: a move is the set of the two cells of its domino.
+
+>>> from retro.games.domineering import DomineeringBoard
+>>> game = DomineeringGame(DomineeringBoard(3, 3))
+>>> len(game.moves(game.start()))
+6
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from retro.games.connect import LOSS, WIN
+from retro.games.domineering import OTHER
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from retro.games.domineering import DomineeringBoard, DomineeringPosition, Side
+
+
+class Covered(NamedTuple):
+    """A state: the covered cells and the side to move."""
+
+    cells: int
+    side: Side
+
+
+class DomineeringGame:
+    """The rules of `DomineeringBoard`, symmetry, and bounds by counting dominoes."""
+
+    def __init__(self, board: DomineeringBoard) -> None:
+        self.board = board
+
+    def start(self) -> Covered:
+        return Covered(0, self.board.first)
+
+    def state(self, position: DomineeringPosition) -> Covered:
+        return Covered(position.covered, position.turn)
+
+    def moves(self, state: Covered) -> Sequence[int]:
+        return self._places(state.cells, state.side)
+
+    def play(self, state: Covered, move: int) -> Covered:
+        return Covered(state.cells | move, OTHER[state.side])
+
+    def outcome(self, state: Covered) -> int | None:
+        return None if self.moves(state) else LOSS
+
+    def side_to_move(self, state: Covered) -> int:
+        return 1 if state.side == "vertical" else -1
+
+    def key(self, state: Covered) -> int:
+        return state.cells << 1 | (state.side == "horizontal")
+
+    def plies_left(self, state: Covered) -> int:
+        return (self.board.cells - state.cells.bit_count()) // 2
+
+    def canonical_key(self, state: Covered) -> tuple[int, int]:
+        turns = [self.turn(state.cells, i) for i in range(len(self.board.symmetries))]
+        least = min(turns)
+        return self.key(Covered(least, state.side)), turns.index(least)
+
+    def turn(self, move: int, symmetry: int) -> int:
+        goes_to = self.board.symmetries[symmetry]
+        return sum(to for bit, to in goes_to.items() if move & bit)
+
+    def turn_back(self, move: int, symmetry: int) -> int:
+        return self.turn(move, symmetry)  # reflections and the half turn undo themselves
+
+    def bounds(self, state: Covered) -> tuple[int, int]:
+        """A win for whoever has more safe dominoes than the other side can place at all."""
+        mine = self._places(state.cells, state.side)
+        theirs = self._places(state.cells, OTHER[state.side])
+        if _disjoint(mine, avoid=theirs) > _disjoint(theirs):
+            return WIN, WIN
+        if _disjoint(theirs, avoid=mine) >= _disjoint(mine):
+            return LOSS, LOSS
+        return LOSS, WIN
+
+    def _places(self, covered: int, side: Side) -> list[int]:
+        return [domino for domino in self.board.dominoes[side] if not domino & covered]
+
+
+def _disjoint(dominoes: Iterable[int], avoid: Iterable[int] = ()) -> int:
+    """How many of these dominoes, all of one side, lie side by side, clear of the others.
+
+    Taking each that still fits, from the left or from below, gives the most:
+    they lie in straight lines.
+    """
+    taken = 0
+    for domino in avoid:
+        taken |= domino
+    count = 0
+    for domino in dominoes:
+        if not domino & taken:
+            taken |= domino
+            count += 1
+    return count

@@ -1,0 +1,219 @@
+"""The node loop of `keyed_search`: exact values in any game that `keyed` knows.
+
+The question is always "is the value at least `goal`?", a null window. An answer
+is a value: `>= goal` means "at least this", `< goal` means "at most this".
+
+A node is expanded in three passes over its successors:
+
+    1. play; what the rules or the game's bounds decide is not searched;
+    2. look the others up in the table; a single good one ends the node;
+    3. search what is left, highest priority first.
+
+The recursion is a loop over `Stack`: level d + 1 holds the successors of the node
+of level d, so a node is a pair (level, slot). Everything the loop needs to go on
+is in the stack, so it can stop after some nodes and be resumed.
+
+                 slot 0      slot 1      slot 2
+    level 0      the root
+    level 1      successor   successor   [node]       <- being searched
+    level 2      successor   successor                   its successors
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from retro.games import keyed
+from retro.jit import entry, inner
+from retro.search.keyed_table import bucket_of, fetch, store
+
+OPEN = 2  # no value: not decided yet
+LEVELS = 130  # a move adds at least one bit to two words
+WORDS = 4  # per slot: state a, b, canonical state a, b
+INTS = 2  # per slot: bucket in the table, priority
+BUCKET, ORDER = range(INTS)
+FRAME = 5  # per level, of the node being searched there:
+GOAL, BEST, LEFT, SINCE, SLOT = range(FRAME)
+LEVEL, NODES = range(2)  # of the whole search
+
+
+class Stack(NamedTuple):
+    """Scratch memory of one search; all of it is modified in place."""
+
+    words: np.ndarray  # uint64[LEVELS, slots, WORDS]
+    ints: np.ndarray  # int64[LEVELS, slots, INTS]
+    frames: np.ndarray  # int64[LEVELS, FRAME]
+    place: np.ndarray  # int64[2]: level and nodes
+
+
+def make_stack(slots: int) -> Stack:
+    """The memory of a search in a game with at most `slots` moves."""
+    return Stack(
+        np.zeros((LEVELS, slots, WORDS), np.uint64),
+        np.zeros((LEVELS, slots, INTS), np.int64),
+        np.zeros((LEVELS, FRAME), np.int64),
+        np.zeros(2, np.int64),
+    )
+
+
+@inner
+def _put(rules, table, stack, level, slot, a, b):
+    """Write a state and its place in the table to a slot."""
+    key_a, key_b = keyed.canonical(rules, a, b)
+    words = stack.words[level, slot]
+    words[0], words[1], words[2], words[3] = a, b, key_a, key_b
+    stack.ints[level, slot, BUCKET] = bucket_of(table, key_a, key_b)
+
+
+@inner
+def _generate(rules, table, stack, level, slot, goal):
+    """Pass 1: write the undecided successors of a node to the next level.
+
+    Returns (best, count). A best `>= goal` ends the node; otherwise it is the
+    most that any successor decided here can be worth.
+    """
+    a, b = stack.words[level, slot, 0], stack.words[level, slot, 1]
+    best, count = np.int64(-1), np.int64(0)
+    for move in range(keyed.move_limit(rules)):
+        legal, next_a, next_b = keyed.play(rules, a, b, move)
+        if not legal:
+            continue
+        low = high = keyed.outcome(rules, next_a, next_b)
+        if low == keyed.UNDECIDED:
+            low, high = keyed.bounds(rules, next_a, next_b)
+        if -high >= goal:
+            return np.int64(-high), np.int64(0)
+        if -low < goal:
+            best = max(best, np.int64(-low))
+            continue
+        order = keyed.priority(rules, a, b, move)
+        if order != keyed.NEVER:
+            _put(rules, table, stack, level + 1, count, next_a, next_b)
+            stack.ints[level + 1, count, ORDER] = order
+            count += 1
+    return best, count
+
+
+@inner
+def _swap(stack, level, i, j):
+    """Exchange two successors of one level."""
+    for n in range(WORDS):
+        words = stack.words[level]
+        words[i, n], words[j, n] = words[j, n], words[i, n]
+    for n in range(INTS):
+        ints = stack.ints[level]
+        ints[i, n], ints[j, n] = ints[j, n], ints[i, n]
+
+
+@inner
+def _look_up(table, stack, level, count, goal, best):
+    """Pass 2: drop the successors, at `level`, that the table decides. Returns (best, count)."""
+    i = np.int64(0)
+    while i < count:
+        key = stack.words[level, i]
+        low, high = fetch(table, stack.ints[level, i, BUCKET], key[2], key[3])
+        if -high >= goal:
+            return np.int64(-high), np.int64(0)
+        if -low < goal:
+            best = max(best, np.int64(-low))
+            count -= 1
+            _swap(stack, level, i, count)
+        else:
+            i += 1
+    return best, count
+
+
+@inner
+def _next(stack, level):
+    """Pass 3: move the best successor left to the end of the list; return its slot."""
+    left = stack.frames[level, LEFT] - 1
+    stack.frames[level, LEFT] = left
+    top = left
+    for i in range(left):
+        if stack.ints[level + 1, i, ORDER] > stack.ints[level + 1, top, ORDER]:
+            top = i
+    if top != left:
+        _swap(stack, level + 1, top, left)
+    return left
+
+
+@inner
+def _keep(table, stack, level, slot, value, goal, age, nodes):
+    """Store the answer of a node."""
+    key = stack.words[level, slot]
+    low, high = (value, 1) if value >= goal else (-1, value)
+    store(table, stack.ints[level, slot, BUCKET], key[2], key[3], low, high, age, nodes)
+
+
+@inner
+def _enter(rules, table, stack, level, slot, goal, age):
+    """Ask the table about a node, else expand it. Returns its value or OPEN."""
+    key = stack.words[level, slot]
+    # Its predecessor has asked, but siblings searched since may be the same but for symmetry.
+    low, high = fetch(table, stack.ints[level, slot, BUCKET], key[2], key[3])
+    if low >= goal:
+        return np.int64(low)
+    if high < goal:
+        return np.int64(high)
+    stack.place[NODES] += 1
+    best, count = _generate(rules, table, stack, level, slot, goal)
+    if count:
+        best, count = _look_up(table, stack, level + 1, count, goal, best)
+    if count == 0:
+        _keep(table, stack, level, slot, best, goal, age, 1)
+        return best
+    frame = stack.frames[level]
+    frame[GOAL], frame[BEST], frame[LEFT], frame[SLOT] = goal, best, count, slot
+    frame[SINCE] = stack.place[NODES]
+    return np.int64(OPEN)
+
+
+@inner
+def _leave(table, stack, value, age):
+    """Hand a value down the levels while it decides their nodes. Returns OPEN or the root's."""
+    while stack.place[LEVEL] > 0:
+        level = stack.place[LEVEL] - 1
+        stack.place[LEVEL] = level
+        frame = stack.frames[level]
+        best = max(frame[BEST], -value)
+        if best < frame[GOAL] and frame[LEFT] > 0:
+            frame[BEST] = best
+            return np.int64(OPEN)
+        spent = stack.place[NODES] - frame[SINCE] + 1
+        _keep(table, stack, level, frame[SLOT], best, frame[GOAL], age, spent)
+        value = best
+    return np.int64(value)
+
+
+@entry
+def begin(rules, table, stack, a, b, goal, age):
+    """Ask whether the value of a state is at least `goal`. Returns a value or OPEN."""
+    stack.place[LEVEL] = stack.place[NODES] = 0
+    low = high = keyed.outcome(rules, a, b)
+    if low == keyed.UNDECIDED:
+        low, high = keyed.bounds(rules, a, b)
+    if low >= goal:
+        return np.int64(low)
+    if high < goal:
+        return np.int64(high)
+    _put(rules, table, stack, 0, 0, a, b)
+    return _enter(rules, table, stack, 0, 0, goal, age)
+
+
+@entry
+def resume(rules, table, stack, age, budget):
+    """Go on with an OPEN question, for at most `budget` nodes. Returns a value or OPEN."""
+    last = stack.place[NODES] + budget
+    while stack.place[NODES] < last:
+        level = stack.place[LEVEL]
+        slot = _next(stack, level)
+        goal = 1 - stack.frames[level, GOAL]
+        stack.place[LEVEL] = level + 1
+        value = _enter(rules, table, stack, level + 1, slot, goal, age)
+        if value != OPEN:
+            value = _leave(table, stack, value, age)
+            if value != OPEN:
+                return value
+    return np.int64(OPEN)
