@@ -19,12 +19,14 @@ BOARDS: dict[str, list[tuple[str, dict[str, str]]]] = {
     "mnk": [("3x3", {"connect": "3"}), ("4x4", {"connect": "4"}), ("7x6", {"connect": "4"})],
     "puissance-plus": [("3x3", {"target": "5"}), ("5x4", {"values": "rings"}), ("7x7", {})],
     "domineering": [("3x3", {}), ("5x4", {}), ("6x6", {})],
+    "notakto": [("3x3", {}), ("4x3", {"connect": "2"}), ("8x8", {"connect": "4"})],
     "quarto": [("2x2", {"attributes": "2"}), ("3x3", {"attributes": "3"}), ("4x4", {})],
 }
 SMALL = {
     "mnk": ("3x2", {"connect": "3"}),
     "puissance-plus": ("3x2", {"target": "4", "values": "121/232"}),
     "domineering": ("4x3", {}),
+    "notakto": ("3x3", {}),
     "quarto": ("2x2", {"attributes": "2"}),
 }
 GAMES = [name for name in NAMES if name != "connect4"]  # which has rules and tests of its own

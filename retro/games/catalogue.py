@@ -120,6 +120,7 @@ _HOMES = {
     "connect4": "retro.games.connect_text",
     "mnk": "retro.games.mnk_text",
     "domineering": "retro.games.domineering_text",
+    "notakto": "retro.games.notakto",
     "puissance-plus": "retro.games.puissance",
     "quarto": "retro.games.quarto_text",
 }

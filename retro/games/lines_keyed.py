@@ -8,8 +8,7 @@ the stones of a player are a set of cell numbers:
     1   0 1 2        words = 2, up to 64 cells:   a = first,                     b = second
         a b c
 
-A symmetry permutes cells. It is applied byte by byte with a table, to both
-players at once where they share a word: `turns[symmetry, 256 * byte + value]`.
+Symmetries permute cells, of both players at once where they share a word.
 """
 
 from __future__ import annotations
@@ -21,6 +20,7 @@ import numpy as np
 from retro.errors import DoesNotFitError
 from retro.games.connect_bits import U0, U1, popcount
 from retro.games.keyed import UNDECIDED, register
+from retro.games.turns import least, turn_tables, turned
 from retro.jit import inner
 
 if TYPE_CHECKING:
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from retro.games.grid import GridBoard
 
 MAX_CELLS = 64
-BYTE, EIGHT, ONE_TABLE = np.uint64(255), np.uint64(8), np.uint64(256)
 
 
 class Lines(NamedTuple):
@@ -38,7 +37,7 @@ class Lines(NamedTuple):
     words: int
     cells: int
     lines: NDArray[np.uint64]  # each a set of cell numbers
-    turns: NDArray[np.uint64]  # [symmetry, 256 * byte of the word + its value]; identity first
+    turns: NDArray[np.uint64]  # as `turns` has them
 
 
 def lines_rules(board: GridBoard) -> Lines:
@@ -58,17 +57,7 @@ def lines_rules(board: GridBoard) -> Lines:
     ways = [[number[goes_to[bit]] for bit in board.all_bits] for goes_to in board.symmetries]
     if words == 1:
         ways = [way + [cells + cell for cell in way] for way in ways]
-    turns = np.stack([_byte_tables(way).ravel() for way in ways])
-    return Lines(words, cells, np.array(lines, np.uint64), turns)
-
-
-def _byte_tables(way: list[int]) -> NDArray[np.uint64]:
-    """[byte, value] -> where the set bits of that byte go under a permutation of bits."""
-    tables = np.zeros(((len(way) + 7) // 8, 256), np.uint64)
-    values = np.arange(256)
-    for bit, goes_to in enumerate(way):
-        tables[bit // 8, values >> bit % 8 & 1 == 1] |= np.uint64(1 << goes_to)
-    return tables
+    return Lines(words, cells, np.array(lines, np.uint64), turn_tables(ways))
 
 
 def pack(board: GridBoard, first: int, second: int) -> tuple[int, int]:
@@ -135,25 +124,15 @@ def _outcome(rules, a, b):
 
 
 @inner
-def _turned(rules, word, symmetry):
-    table = rules.turns[symmetry]
-    turned = U0
-    place = U0
-    while word:
-        turned |= table[place + (word & BYTE)]
-        word >>= EIGHT
-        place += ONE_TABLE
-    return turned
-
-
-@inner
 def _canonical(rules, a, b):
     """The least image of the state under the symmetries."""
+    if rules.words == 1:
+        return least(rules.turns, a), b
     least_a, least_b = a, b
     for symmetry in range(1, rules.turns.shape[0]):
-        turned_a = _turned(rules, a, symmetry)
+        turned_a = turned(rules.turns, symmetry, a)
         if turned_a <= least_a:
-            turned_b = U0 if rules.words == 1 else _turned(rules, b, symmetry)
+            turned_b = turned(rules.turns, symmetry, b)
             if turned_a < least_a or turned_b < least_b:
                 least_a, least_b = turned_a, turned_b
     return least_a, least_b
@@ -162,13 +141,11 @@ def _canonical(rules, a, b):
 @inner
 def _orbit(rules, a, b):
     """Symmetries, divided by those that leave the state as it is."""
-    fixed = 0
+    kept = 0
     for symmetry in range(rules.turns.shape[0]):
-        if _turned(rules, a, symmetry) == a and (
-            rules.words == 1 or _turned(rules, b, symmetry) == b
-        ):
-            fixed += 1
-    return rules.turns.shape[0] // fixed
+        if turned(rules.turns, symmetry, a) == a and turned(rules.turns, symmetry, b) == b:
+            kept += 1
+    return rules.turns.shape[0] // kept
 
 
 register(
