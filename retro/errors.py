@@ -20,6 +20,7 @@ nothing of this project still catches the right thing.
       11  IncompleteTableError   the table was never finished
       12  StorageError           the disk is full, the folder is not writable
       13  TimeLimitError         a search did not finish within its time limit
+      14  NotCoveredError        a table of some plies, or from a root, does not reach there
      130                         interrupted (Ctrl-C)
 """
 
@@ -64,6 +65,12 @@ class MissingTableError(TablebaseError, KeyError):
     """No such table; the message names the command that builds it."""
 
     exit_code = 6
+
+
+class NotCoveredError(MissingTableError):
+    """The table holds other plies, or starts from a position that cannot lead there."""
+
+    exit_code = 14
 
 
 class WrongBoardError(TablebaseError, ValueError):

@@ -55,16 +55,16 @@ def measure(board: Board, threads: int, repeat: int) -> dict[str, Any]:
     for _ in range(repeat):
         spent_on_passes = 0.0
         begin = time.perf_counter()
-        for _, values in backward(prepared):
+        for layer in backward(prepared):
             here = time.perf_counter()
-            np.bitwise_or(values[0], values[1])
+            np.bitwise_or(layer.stored[0], layer.stored[1])
             spent_on_passes += time.perf_counter() - here
         walks.append(time.perf_counter() - begin - spent_on_passes)
         passes.append(spent_on_passes)
         begin = time.perf_counter()
-        positions = sum(counts.positions for counts, _ in forward(prepared))
+        positions = sum(sum(tally) for tally, _ in forward(prepared))
         forwards.append(time.perf_counter() - begin)
-    del prepared, values
+    del prepared, layer
     with tempfile.TemporaryDirectory() as folder:
         built = build_tablebase(board, Path(folder) / "table.h5", threads=threads)
     return {

@@ -1,13 +1,12 @@
-"""Building a table: the walks joined to the store, resumable after every ply.
+"""Building a table: the walks joined to the store, resumable after every group.
 
-    backward walk   ply N ... 0    each finished ply is compressed and written
-                                   by a thread of its own while the next is walked
-    forward walk    ply 0 ... N    reads the plies back, checks their digests and
-                                   counts the legal positions of each value
-    join            parts and counts become the finished file
+    forward walk    root ... full board    marks what can arise and counts it
+    backward walk   full board ... root    values; each group is counted, packed
+                                           and written by the thread that walked it
+    join            the plies become the finished file
 
-Whatever stops a build, the same call goes on after the last ply that was
-written. Same bytes in every ply for any number of threads.
+Whatever stops a build, the same call goes on after the last group that was
+written. Same bytes in every ply for any number of threads and any memory.
 """
 
 from __future__ import annotations
@@ -15,7 +14,6 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -27,25 +25,25 @@ from retro.errors import (
     StorageError,
     WrongBoardError,
 )
-from retro.index.layout import default_left_columns
-from retro.walk.layers import Prepared, backward, forward, prepare
-from tablebase.estimate import estimate_build, require_fit
-from tablebase.format import Header, PlyRecord, header_for
+from retro.index.layout import make_layout
+from retro.walk.layer import layer_groups
+from retro.walk.layers import Prepared, backward, forward, prepare_layout
+from tablebase.estimate import Estimate, estimate_build, require_fit
+from tablebase.keeper import GroupFiles, PlyMaker
 from tablebase.places import table_path
 from tablebase.store import PartialTable, TableFile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from retro.games.connect import Board
-    from retro.walk.layers import Counts
-    from tablebase.store import Values
+    from retro.games.connect import Board, Position
+    from tablebase.format import Header, PlyRecord
 
 
 class Progress(NamedTuple):
     """How far a build has come."""
 
-    phase: Literal["walk", "count"]
+    phase: Literal["mark", "walk"]
     ply: int
     done: int  # positions, padding included
     total: int
@@ -69,6 +67,9 @@ def build_tablebase(
     board: Board,
     path: Path | str | None = None,
     *,
+    root: Position | None = None,
+    plies: range | None = None,
+    memory: int | None = None,
     threads: int | None = None,
     force: bool = False,
     report: Callable[[Progress], None] = lambda _: None,
@@ -81,6 +82,12 @@ def build_tablebase(
         The board to solve.
     path
         Where the file goes; by default `tables/NAME.h5`, see `places`.
+    root
+        Build everything that can arise from this position; by default from the empty board.
+    plies
+        Keep the values of these plies only; by default of all. Counts are kept of every ply.
+    memory
+        Bytes that the build may take; by default as much as helps, at most most of what is free.
     threads
         Default: all cores. The bytes of the values do not depend on it.
     force
@@ -89,26 +96,30 @@ def build_tablebase(
         Called after every ply.
     """
     begin = time.monotonic()
-    path = table_path(board) if path is None else Path(path)
-    header = header_for(board, default_left_columns(board))
+    estimate = estimate_build(board, root=root, plies=plies, memory=memory)
+    header = estimate.header
+    path = table_path(board, root=header.root) if path is None else Path(path)
     partial = PartialTable(path, header)
     if path.exists() and not force:
         try:
-            result = _finished(path, board, begin, was_there=True)
+            result = _finished(path, header, begin, was_there=True)
         except (DamagedFileError, FormatVersionError, IncompleteTableError) as error:
             raise type(error)(f"{error}; say --force to build it again") from error
         if partial.folder.exists():
             _tidy(partial)
         return result
-    require_fit(estimate_build(board), path.parent, already_written=partial.size())
+    require_fit(estimate, path.parent, already_written=partial.size())
     with _only_builder(partial):
         if force:
             partial.discard()
-        prepared = prepare(board, header.left_columns, threads)
-        _walk(prepared, partial, report)
-        counts = _count(prepared, partial, report)
-        partial.join(_root_value(counts[0]), counts)
-    return _finished(path, board, begin, was_there=False)
+        partial.open()
+        layout = estimate.layout or make_layout(board, header.left_columns, root)
+        prepared = prepare_layout(layout, threads)
+        first_ply = _resume(prepared, partial)
+        _mark(prepared, partial, first_ply, estimate, report)
+        _walk(prepared, partial, first_ply, estimate, report)
+        partial.join()
+    return _finished(path, header, begin, was_there=False)
 
 
 def _tidy(partial: PartialTable) -> None:
@@ -117,12 +128,17 @@ def _tidy(partial: PartialTable) -> None:
         partial.discard()
 
 
-def _finished(path: Path, board: Board, begin: float, *, was_there: bool) -> BuildResult:
+def _finished(path: Path, header: Header, begin: float, *, was_there: bool) -> BuildResult:
     with TableFile(path) as table:
-        if table.header.board != board:
+        found = table.header
+        if (found.board, found.root) != (header.board, header.root):
             raise WrongBoardError(
-                f"{path} holds {table.header.board.name}, not {board.name}; "
-                "choose another file or say --force"
+                f"{path} holds {found.name}, not {header.name}; choose another file or say --force"
+            )
+        if found.plies != header.plies:
+            raise WrongBoardError(
+                f"{path} holds plies {found.first_ply}..{found.last_ply}, not "
+                f"{header.first_ply}..{header.last_ply}; choose another file or say --force"
             )
         seconds = time.monotonic() - begin
         return BuildResult(
@@ -130,62 +146,70 @@ def _finished(path: Path, board: Board, begin: float, *, was_there: bool) -> Bui
         )
 
 
-def _root_value(counts: Counts) -> int:
-    return counts.win - counts.loss
+def _resume(prepared: Prepared, partial: PartialTable) -> int:
+    """The ply with which the backward walk goes on. What cannot be gone on from is removed."""
+    finished = partial.finished_plies()
+    if not finished:
+        return partial.header.counted_plies[-1]
+    last = finished[-1]
+    try:
+        for ply in finished:
+            partial.check_part(ply)
+        is_whole = partial.has_groups("walk", last, len(layer_groups(prepared.layout, last)))
+    except DamagedFileError:
+        is_whole = False
+    if is_whole or last == partial.header.counted_plies[0]:
+        return last - 1
+    partial.discard()
+    partial.open()
+    return partial.header.counted_plies[-1]
 
 
-def _walk(prepared: Prepared, partial: PartialTable, report: Callable[[Progress], None]) -> None:
-    """Walk backward from where the parts end, writing each ply while the next is walked."""
-    words = prepared.layout.layer_words
-    above, next_ply = _resume(partial)
-    resumed = int(words[next_ply + 1 :].sum())
+def _mark(
+    prepared: Prepared,
+    partial: PartialTable,
+    last_ply: int,
+    estimate: Estimate,
+    report: Callable[[Progress], None],
+) -> None:
+    """Walk forward to the ply where the backward walk begins, writing every group."""
+    layout = prepared.layout
+    first_ply = layout.first_ply
+    while first_ply <= last_ply and partial.has_groups(
+        "alive", first_ply, len(layer_groups(layout, first_ply))
+    ):
+        first_ply += 1
+    if first_ply > last_ply:
+        return
+    words = layout.stored_words[: last_ply + 1]
+    resumed = int(words[:first_ply].sum())
     done = resumed
-    with ThreadPoolExecutor(1) as writer:
-        writing: Future[None] | None = None
-        for ply, values in backward(prepared, above, next_ply):
-            if writing is not None:
-                writing.result()
-            writing = writer.submit(partial.write, ply, values)
-            done += int(words[ply])
-            report(Progress("walk", ply, 64 * done, 64 * int(words.sum()), 64 * resumed))
-        if writing is not None:
-            writing.result()
+    keeper = GroupFiles(partial, "alive")
+    memory = estimate.layer_memory
+    for _, layer in forward(prepared, keeper, first_ply=first_ply, memory=memory):
+        done += int(words[layer.ply])
+        report(Progress("mark", layer.ply, 64 * done, 64 * int(words.sum()), 64 * resumed))
+        if layer.ply == last_ply:
+            break
 
 
-def _resume(partial: PartialTable) -> tuple[Values | None, int]:
-    """The values of the last whole ply that was written, and the ply to go on with."""
-    for ply in reversed(partial.finished_plies()):
-        try:
-            return partial.read(ply), ply - 1
-        except DamagedFileError:
-            partial.part(ply).unlink()
-    return None, partial.header.last_ply
-
-
-def _count(
-    prepared: Prepared, partial: PartialTable, report: Callable[[Progress], None]
-) -> list[Counts]:
-    """Walk forward, counting; the next ply is read while this one is counted."""
-    words = prepared.layout.layer_words
-    done = 0
-    counts = []
-    with ThreadPoolExecutor(1) as reader:
-        reading = {0: reader.submit(partial.read, 0)}
-
-        def values_of(ply: int) -> Values:
-            if ply < partial.header.last_ply:
-                reading[ply + 1] = reader.submit(partial.read, ply + 1)
-            try:
-                return reading.pop(ply).result()
-            except DamagedFileError as error:
-                partial.part(ply).unlink(missing_ok=True)
-                raise type(error)(f"{error}; run the same command again to mend it") from error
-
-        for here, _ in forward(prepared, values_of):
-            counts.append(here)
-            done += int(words[here.ply])
-            report(Progress("count", here.ply, 64 * done, 64 * int(words.sum()), 0))
-    return counts
+def _walk(
+    prepared: Prepared,
+    partial: PartialTable,
+    first_ply: int,
+    estimate: Estimate,
+    report: Callable[[Progress], None],
+) -> None:
+    """Walk backward from where the parts end, making the part of every ply."""
+    words = prepared.layout.stored_words
+    resumed = int(words[first_ply + 1 :].sum())
+    done = resumed
+    keeper = PlyMaker(partial, prepared)
+    memory = estimate.layer_memory
+    for layer in backward(prepared, keeper, first_ply=first_ply, memory=memory):
+        keeper.complete(layer.ply)
+        done += int(words[layer.ply])
+        report(Progress("walk", layer.ply, 64 * done, 64 * int(words.sum()), 64 * resumed))
 
 
 @contextlib.contextmanager

@@ -55,7 +55,7 @@ def _pieces(table: Tablebase, rng: np.random.Generator, ply: int) -> Iterator[Pi
     if sum(record.positions for record in table.counts) <= WHOLE_POSITIONS:
         yield from table.layer_arrays(ply)
         return
-    record = table.counts[ply - table.header.first_ply]
+    record = table.record(ply)
     number = min(SAMPLES_PER_PLY, record.positions - record.terminal)
     positions = [table.random_position(rng, ply) for _ in range(number)]
     first = np.array([position.first for position in positions], np.uint64)

@@ -4,35 +4,41 @@ Sizes follow from the index alone. Where the halves' lists are small the
 layout itself is computed; for the giants a bound that leaves out only vertical
 lines serves. Rates are those measured by `scripts/bench_build.py` on two cores
 of a 2.8 GHz Xeon; other machines differ, sizes do not.
+
+    memory   = interpreter + lists of the halves + buffers of the threads + layers
+    layers   : two neighbouring ones whole, if there is room; if not, as much of
+               them as there is room for, and the rest is read again from disk
 """
 
 from __future__ import annotations
 
 import os
 import shutil
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from retro.errors import DoesNotFitError
-from retro.index.layout import (
-    default_left_columns,
-    layout_memory,
-    make_layout,
-    ranked_bound,
-    ranked_positions,
-)
+from retro.errors import BadTextError, DoesNotFitError
+from retro.games.connect import Position, find_moves
+from retro.games.connect_text import column_text
+from retro.index.layout import Layout, layout_cost, make_layout, ranked_positions
+from retro.walk.layer import GROUP_WORDS
+from tablebase.format import Header
 from tablebase.units import duration, size
 
 if TYPE_CHECKING:
     from retro.games.connect import Board
 
 SECONDS_AT_LEAST = 0.5
-NANOSECONDS_PER_BIT = 2.2  # both walks, compression, reading back; per padded position
-BITS_ON_DISK = 0.4  # per padded position, both planes
+NANOSECONDS_PER_BIT = 3.0  # both walks, counting, packing, writing; per padded stored position
+BITS_IN_FILE = 0.25  # per padded stored position, both planes
+BITS_WHILE_BUILDING = 0.6  # likewise: the parts, the forward walk, and two layers
 BYTES_PER_PLY = 20_000  # attributes and chunk tables
 BASE_MEMORY = 250_000_000  # interpreter, numba, h5py
-LAYERS_IN_MEMORY = 3  # one walked, one read, one being written
+MIRRORED_SHARE = 0.35  # of a layer: mirrored blocks that the next layer reads
+MIRROR_SAVES = 0.45  # the share of the ranked positions that is stored
+SHARE_OF_FREE_MEMORY = 0.8
+LEAST_GROUPS = 32  # one group and all that it reads
 EXACT_BYTES = 1_500_000_000  # compute the layout itself if it takes no more
 
 
@@ -40,11 +46,13 @@ EXACT_BYTES = 1_500_000_000  # compute the layout itself if it takes no more
 class Estimate:
     """What building a table will take."""
 
-    board: str
-    connect: int
-    ranked: int  # positions with a rank, at most
+    header: Header
+    layout: Layout | None  # if it was computed
+    ranked: int  # stored positions, at most
     seconds: float
     memory: int  # bytes at the peak
+    layer_memory: int | None  # of these, for layers; None: as much as they need
+    least_memory: int  # with less the build cannot be done
     disk: int  # bytes of the finished file
     disk_while_building: int
 
@@ -56,36 +64,95 @@ class Estimate:
             f"({size(self.disk_while_building)} while building)"
         )
 
+    def as_json(self) -> dict[str, Any]:
+        """What a program may read."""
+        hidden = ("header", "layout", "layer_memory")
+        content = {name: value for name, value in vars(self).items() if name not in hidden}
+        header = asdict(self.header)
+        return {
+            "board": str(self.header.board),
+            "connect": header["connect"],
+            "root": header["root"],
+            "first_ply": header["first_ply"],
+            "last_ply": header["last_ply"],
+            **content,
+        }
 
-def estimate_build(board: Board) -> Estimate:
-    """What a table of the whole board will take.
+
+def estimate_build(
+    board: Board,
+    *,
+    root: Position | None = None,
+    plies: range | None = None,
+    memory: int | None = None,
+) -> Estimate:
+    """What a table will take; arguments as `build_tablebase`.
 
     >>> from retro.games.connect import Board
     >>> estimate_build(Board(5, 4)).ranked
-    4658609
+    2584821
     """
-    left_columns = default_left_columns(board)
-    lists = layout_memory(board, left_columns)
-    if lists <= EXACT_BYTES:
-        layout = make_layout(board, left_columns)
+    cost = layout_cost(board, root=root)
+    left_columns, lists = cost.left_columns, cost.memory
+    layout = make_layout(board, left_columns, root) if lists <= EXACT_BYTES else None
+    if layout is not None:
         ranked = int(ranked_positions(layout).sum())
-        bits = [64 * int(words) for words in layout.layer_words]
+        bits = [64 * int(words) for words in layout.stored_words]
         planes = len(layout.left.colourings) * (board.height + 2) * left_columns // 8
         lists = 8 * (len(layout.left.colourings) + len(layout.right.colourings))
         lists += layout.shape.offset.nbytes + planes
     else:
-        bits = ranked_bound(board)
+        saves = MIRROR_SAVES if root is None or not root.ply else 1
+        bits = [int(bound * saves) for bound in cost.ranked]
         ranked = sum(bits)
-    disk = int(sum(bits) * BITS_ON_DISK / 8) + BYTES_PER_PLY * len(bits)
+    header = make_header(board, left_columns, root or Position(board), plies)
+    kept = sum(bits[ply] for ply in header.plies)
+    layer_bytes = [int(n * (1 + MIRRORED_SHARE) / 4) for n in bits]
+    largest = GROUP_WORDS[1] if layout is None else max(GROUP_WORDS[1], _largest_block(layout))
+    group = min(2 * 8 * largest, max(layer_bytes))
+    fixed = BASE_MEMORY + 2 * lists + 8 * group
+    whole = fixed + max(a + b for a, b in zip(layer_bytes, [0, *layer_bytes], strict=False))
+    least = min(whole, fixed + LEAST_GROUPS * group)
+    allowed = memory if memory is not None else _share_of_free_memory(least)
+    layer_memory = None if allowed is None or whole <= allowed else allowed - fixed
+    disk = int(kept * BITS_IN_FILE / 8) + BYTES_PER_PLY * len(bits)
     return Estimate(
-        board=str(board),
-        connect=board.connect,
+        header=header,
+        layout=layout,
         ranked=ranked,
         seconds=SECONDS_AT_LEAST + sum(bits) * NANOSECONDS_PER_BIT / 1e9,
-        memory=BASE_MEMORY + 2 * lists + LAYERS_IN_MEMORY * max(bits) * 2 // 8,
+        memory=whole if allowed is None else min(whole, allowed),
+        layer_memory=layer_memory,
+        least_memory=least,
         disk=disk,
-        disk_while_building=2 * disk,
+        disk_while_building=2 * disk + int(sum(bits) * BITS_WHILE_BUILDING / 8),
     )
+
+
+def _largest_block(layout: Layout) -> int:
+    """Words of the largest block: a group cannot be smaller."""
+    return int((layout.shape.offset[:, :, -1] - layout.shape.offset[:, :, 0]).max())
+
+
+def make_header(
+    board: Board, left_columns: int, root: Position, plies: range | None = None
+) -> Header:
+    """The header of a table of some plies, by default all, from a root."""
+    mirror = int(2 * left_columns >= board.width and not root.ply)
+    first, last = root.ply, board.cells
+    if plies is not None:
+        if not (len(plies) and first <= plies[0] and plies[-1] <= last):
+            found = f"{plies.start}..{plies.stop - 1}"
+            raise BadTextError(f"found plies {found}, wanted some of {first}..{last}")
+        first, last = plies[0], plies[-1]
+    sizes = (board.width, board.height, board.connect)
+    moves = "".join(column_text(column) for column in find_moves(root.check()) or ())
+    return Header(*sizes, left_columns, mirror, first_ply=first, last_ply=last, root=moves)
+
+
+def _share_of_free_memory(least: int) -> int | None:
+    free = available_memory()
+    return None if free is None else max(least, int(SHARE_OF_FREE_MEMORY * free))
 
 
 def require_fit(estimate: Estimate, folder: Path, already_written: int = 0) -> None:
@@ -93,8 +160,13 @@ def require_fit(estimate: Estimate, folder: Path, already_written: int = 0) -> N
 
     `already_written` are bytes that an interrupted build has left on disk.
     """
-    needs = f"a {estimate.board} table needs {estimate.summary()}"
+    needs = f"a {estimate.header.board} table needs {estimate.summary()}"
     memory = available_memory()
+    if estimate.memory < estimate.least_memory:
+        raise DoesNotFitError(
+            f"a {estimate.header.board} table needs at least {size(estimate.least_memory)} of "
+            f"memory, but may take {size(estimate.memory)}"
+        )
     if memory is not None and estimate.memory > memory:
         raise DoesNotFitError(f"{needs}; there is {size(memory)} of free memory")
     disk = shutil.disk_usage(_existing(folder)).free

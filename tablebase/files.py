@@ -71,19 +71,21 @@ def storage_errors(path: Path) -> Iterator[None]:
         raise StorageError(f"cannot write {path}: {reason}{hint}") from error
 
 
-def write_whole(path: Path, content: bytes) -> None:
-    """Write a file aside, sync it and rename it: it is whole or not there."""
+def write_whole(path: Path, content: bytes, *, synced: bool = True) -> None:
+    """Write a file aside and rename it: whole or not there; synced, even after a power cut."""
     aside = path.with_name(path.name + ".tmp")
     try:
         with aside.open("wb") as file:
             file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
+            if synced:
+                file.flush()
+                os.fsync(file.fileno())
         aside.replace(path)
     except BaseException:
         aside.unlink(missing_ok=True)
         raise
-    sync(path.parent)
+    if synced:
+        sync(path.parent)
 
 
 def sync(path: Path) -> None:

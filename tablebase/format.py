@@ -3,58 +3,83 @@
 Root attributes (64-bit integers, or fixed-length ASCII strings)
 ----------------------------------------------------------------
     format          "retro-tablebase"
-    format_version  1
+    format_version  2
     generator       name and version of the program that wrote it; for people
     game            "connect": connect-k with gravity
     width, height   columns and rows of the board
     connect         stones in a winning line
-    root            move string of the position the table starts from; "" is the empty board
+    root            moves that lead to the position the table starts from; "" is the empty board
     index           "two-halves": the ranking described below
     left_columns    where the index cuts the board, see below
-    first_ply, last_ply   the layers that are in the file
+    mirror          1 if only one profile of each mirror pair is stored, else 0
+    first_ply, last_ply   the layers whose values are in the file
     metric          "wdl": win/draw/loss for the side to move
     value           +1, 0, -1: the value of `root` for its side to move
     digest          SHA-256 (hex) over all other root attributes but `generator` and `finished`,
                     and over the attributes of every ply; see `table_digest`
     finished        1, written last of all; a file without it is not a table
 
-Groups `ply-00`, `ply-01`, ... one per layer
---------------------------------------------
-    datasets        win, loss: unsigned 64-bit little-endian words, one dimension, the same
-                    length; chunks of at most 32,768 words; filters zstd (HDF5 filter 32015,
-                    read with `import hdf5plugin`) and fletcher32
-    positions       number of legal positions of this ply, finished games included
+Groups `ply-00`, `ply-01`, ... one per layer, from that of the root to the full board
+--------------------------------------------------------------------------------------
+    positions       number of legal positions of this ply, finished games and mirror images
+                    included (for a rooted table: of positions that can arise from the root)
     win, draw, loss of these, for the side to move; a completed line counts as a loss, a full
                     board without one as a draw
     terminal        positions with a completed line
-    sha256          hex digest of the bytes of `win` followed by those of `loss`
+    sha256          hex digest of the planes (`plane_digest`), or "" if the ply has none
+    datasets        win, loss, for the plies from first_ply to last_ply: unsigned 64-bit
+                    little-endian words, one dimension, the same length; chunks of at most 32,768
+                    words; filter zstd (HDF5 filter 32015, read with `import hdf5plugin`), each
+                    chunk one zstd frame with its checksum (which that filter does not look at,
+                    but this program does). A chunk of zeros is left out.
 
 How to read a value
 -------------------
-Bit r % 64 (counted from the least significant) of word r // 64 of `win` is set if the position
-with rank r is a win for the side to move, of `loss` if it is a loss; neither is a draw. A position
-in which a line is complete has no value here, whatever its bits say.
+First look at the board. If the side to move can complete a line with one stone, it wins. If not,
+but the other side could complete one, were it to move: in two or more cells, the game is lost; in
+one, that cell must be filled, and the value is minus the value of the position after it. Such
+positions are *blank*, both bits 0; only on `last_ply`, if that is not the full board's, no
+position is blank.
+
+For any other position bit r % 64 (counted from the least significant) of word r // 64 of `win` is
+set if the position with rank r is a win for the side to move, of `loss` if it is a loss; neither
+is a draw. A position in which a line is complete has no value here, whatever its bits say.
 
 The rank, for a position with n stones of which f = ceil(n / 2) are the first player's:
 
-1.  A half is the left `left_columns` columns, or the rest. The profile number of a half is the sum
-    of height[c] * (board height + 1) ** c over its columns c, counted from 0 at its left.
-2.  A colouring of a half is the integer with bit c * (board height + 1) + row set for every stone
+1.  If `mirror` is 1 and the profile (column heights) is not canonical, mirror the position. A
+    profile is canonical if its left floor(width / 2) columns hold more stones than its right
+    ones; or as many, and of the outermost pair of columns (c, width - 1 - c) that differ the left
+    one is higher, or none differs.
+2.  A half is the left `left_columns` columns, or the rest. Its profile number counts the stones
+    above those of the root, b[c] in column c, in mixed radix: the sum over its columns c, counted
+    from 0 at its left, of (height[c] - b[c]) times the product of (board height + 1 - b[d]) over
+    the columns d before c.
+3.  A colouring of a half is the integer with bit c * (board height + 1) + row set for every stone
     of the first player. List the colourings of a half with a given profile and q first-player
-    stones in increasing order, leaving out those in which either player has a complete line
-    inside the half: C(half, profile, q).
-3.  A layer is a sequence of rectangles: for every left profile in increasing order, every right
-    profile in increasing order such that the stones add up to n, and every q in increasing order
-    with q first-player stones on the right and f - q on the left. A rectangle has
-    |C(right, profile, q)| rows of ceil(|C(left, profile, f - q)| / 64) words each.
-4.  The rank is 64 * (words of all rectangles before + row * words per row) + column, where row and
+    stones in increasing order, leaving out those that differ from the root on a cell that the
+    root occupies, and those in which either player has a complete line inside the half:
+    C(half, profile, q).
+4.  A layer is a sequence of rectangles: for every left profile in increasing order, every right
+    profile in increasing order such that the stones add up to n (and the whole is canonical, if
+    `mirror` is 1), and every q in increasing order with q first-player stones on the right and
+    f - q on the left. A rectangle has |C(right, profile, q)| rows of
+    ceil(|C(left, profile, f - q)| / 64) words each.
+5.  The rank is 64 * (words of all rectangles before + row * words per row) + column, where row and
     column are the places of the two halves' colourings in their lists, counted from 0.
 
-Padding bits are 0. `retro.index.plain` is this text in forty lines of Python.
+Padding bits are 0. `retro.index.plain` is this text in a page of Python.
+
+Why so: 6x5 takes 131 MB as version 1, 65 MB with one of each mirror pair, and 35 MB without the
+blank positions; zstd at level 9 would give 32 MB at a sixth of the speed, level 1 with chunks four
+times as long 34 MB, as large but slower to read one value from.
 
 Version history
 ---------------
-1   (0.1.0) first version.
+1   (0.1.0) first version: every profile, every position, plies from the empty to the full board.
+2   (0.2.0) one profile of each mirror pair; blank positions; tables of some plies and from a
+    root; digests by chunk, so that threads can share the work. Version 1 is refused by name:
+    building again takes less time than reading it would be worth.
 """
 
 from __future__ import annotations
@@ -64,13 +89,14 @@ import json
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
-from retro.games.connect import Board
+from retro.games.connect import Board, Position
+from retro.games.connect_text import read_moves
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 FORMAT = "retro-tablebase"
-VERSION = 1
+VERSION = 2
 GAME = "connect"
 INDEX = "two-halves"
 METRIC = "wdl"
@@ -87,6 +113,7 @@ class Header:
     height: int
     connect: int
     left_columns: int
+    mirror: int
     first_ply: int
     last_ply: int
     format: str = FORMAT
@@ -101,13 +128,29 @@ class Header:
         return Board(self.width, self.height, self.connect)
 
     @property
+    def root_position(self) -> Position:
+        """The position that the table starts from."""
+        return read_moves(self.board, self.root)
+
+    @property
+    def name(self) -> str:
+        """What the table is of: `connect4-5x4`, or `connect4-7x6-from-4444`."""
+        return f"{self.board.name}-from-{self.root}" if self.root else self.board.name
+
+    @property
     def plies(self) -> range:
+        """The plies whose values are in the file."""
         return range(self.first_ply, self.last_ply + 1)
 
+    @property
+    def counted_plies(self) -> range:
+        """The plies that have counts: all from that of the root."""
+        return range(len(self.root), self.board.cells + 1)
 
-def header_for(board: Board, left_columns: int) -> Header:
-    """The header of a table of the whole board."""
-    return Header(board.width, board.height, board.connect, left_columns, 0, board.cells)
+    @property
+    def last_is_whole(self) -> bool:
+        """Whether the last ply has no blank positions: forced moves would lead out of the file."""
+        return self.last_ply < self.board.cells
 
 
 @dataclass(frozen=True)
@@ -141,3 +184,16 @@ def table_digest(header: Header, value: int, records: Iterable[PlyRecord]) -> st
     }
     text = json.dumps(content, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def plane_digest(chunk_digests: Iterable[bytes]) -> str:
+    """The digest of a ply's planes from those of its chunks.
+
+    A chunk's digest is the SHA-256 of its words of `win` followed by those of
+    `loss`, little-endian, without padding; the ply's is the SHA-256 (hex) of
+    these digests one after another.
+    """
+    sha = hashlib.sha256()
+    for digest in chunk_digests:
+        sha.update(digest)
+    return sha.hexdigest()

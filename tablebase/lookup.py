@@ -1,5 +1,11 @@
 """Looking positions up in bulk: from bitboards to values, through a bounded page cache.
 
+A position that one look decides is blank in the file, and so is one whose move
+is forced; `settle_many` plays forced moves until the look decides or a position
+is reached that the file has. Each move changes sides and thus the sign:
+
+    value of asked position  =  sign * value of settled position
+
 Planes are read in pages, the file's own chunks. Pages that were read stay in
 one fixed block of memory, and two small tables say which page lies where:
 
@@ -18,9 +24,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retro.games.connect_bits import gravity_holds, has_line, popcount
-from retro.index.ranking import NO_RANK
-from retro.jit import entry
+from retro.games.connect_bits import U0, U1, column_part, gravity_holds, has_line, popcount
+from retro.jit import entry, inner
 from tablebase.format import CHUNK_WORDS
 
 if TYPE_CHECKING:
@@ -28,14 +33,14 @@ if TYPE_CHECKING:
 
     from tablebase.store import TableFile
 
-# Instead of a rank: what `check_many` says of a position that has no value in the planes.
-ILLEGAL, FINISHED = NO_RANK, -2
+# What `check_many` and `settle_many` find of a position.
+OPEN, ILLEGAL, FINISHED, SETTLED = 0, 1, 2, 3
 PAGE_BYTES = 2 * 8 * CHUNK_WORDS
 
 
 @entry
-def check_many(geometry, first, second, plies, ranks):
-    """Find the plies of many positions in place, and correct their ranks to ILLEGAL or FINISHED."""
+def check_many(geometry, first, second, plies, states):
+    """Find the plies of many positions, and which are ILLEGAL or FINISHED; in place."""
     for i in range(len(first)):
         mine, other = first[i], second[i]
         ply = popcount(mine | other)
@@ -43,12 +48,60 @@ def check_many(geometry, first, second, plies, ranks):
             mine, other = other, mine
         plies[i] = ply
         surplus = popcount(first[i]) - popcount(second[i])
-        is_counted = (mine & other) == np.uint64(0) and (surplus == 0 or surplus == 1)
+        is_counted = (mine & other) == U0 and (surplus == 0 or surplus == 1)
         is_legal = is_counted and gravity_holds(geometry, mine | other)
+        states[i] = OPEN
         if not is_legal or has_line(geometry, mine):
-            ranks[i] = ILLEGAL
+            states[i] = ILLEGAL
         elif has_line(geometry, other):
-            ranks[i] = FINISHED
+            states[i] = FINISHED
+
+
+@inner
+def _next_cell(geometry, both, column):
+    """The cell that takes the next stone of a column, or 0."""
+    height = popcount(column_part(geometry, both, column))
+    if height == geometry.height:
+        return U0
+    return U1 << np.uint64(column * (geometry.height + 1) + height)
+
+
+@entry
+def settle_many(geometry, whole_ply, first, second, plies, states, values):
+    """Play the forced moves of many open positions; all arrays are modified in place.
+
+    Where a look decides, the state becomes SETTLED and `values` has the value
+    for the side that was to move at first. Elsewhere `values` is the sign: what
+    the value of the position now in first and second must be multiplied with.
+    Positions of ply `whole_ply` stay as they are.
+    """
+    for i in range(len(first)):
+        values[i] = 1
+        while states[i] == OPEN and plies[i] != whole_ply:
+            mine, other = (second[i], first[i]) if plies[i] & 1 else (first[i], second[i])
+            both = mine | other
+            threats, forced, is_won = 0, U0, False
+            for column in range(geometry.width):
+                cell = _next_cell(geometry, both, column)
+                if cell != U0:
+                    is_won |= has_line(geometry, mine | cell)
+                    if has_line(geometry, other | cell):
+                        threats += 1
+                        forced = cell
+            if is_won or threats > 1:
+                states[i] = SETTLED
+                values[i] = values[i] if is_won else -values[i]
+            elif threats == 0:
+                break
+            else:
+                if plies[i] & 1:
+                    second[i] |= forced
+                else:
+                    first[i] |= forced
+                plies[i] += 1
+                values[i] = -values[i]
+        if states[i] == FINISHED:
+            values[i] = -1
 
 
 @entry
@@ -60,15 +113,13 @@ def _page_numbers(plies, ranks, first_page, pages):
 
 @entry
 def _gather(ranks, pages, slot_of, cache, values):
-    """Read the values of positions whose pages are in memory; fills `values` in place."""
+    """Multiply signs with the values of positions whose pages are in memory; in place."""
     for i in range(len(ranks)):
-        if ranks[i] == FINISHED:
-            values[i] = -1
-        elif ranks[i] >= 0:
+        if ranks[i] >= 0:
             slot, word = slot_of[pages[i]], (ranks[i] >> 6) % CHUNK_WORDS
             bit = np.uint64(ranks[i] & 63)
             win, loss = cache[slot, 0, word] >> bit, cache[slot, 1, word] >> bit
-            values[i] = np.int8(win & np.uint64(1)) - np.int8(loss & np.uint64(1))
+            values[i] *= np.int8(win & U1) - np.int8(loss & U1)
 
 
 class PageCache:
@@ -87,41 +138,29 @@ class PageCache:
         self._clock = 0
         self._lock = threading.Lock()
 
-    def value(self, ply: int, position_rank: int) -> int:
-        """The value of one position by its rank."""
-        word, bit = position_rank >> 6, position_rank & 63
-        page = int(self._first_page[ply]) + word // CHUNK_WORDS
-        with self._lock:
-            if self._slot_of[page] < 0:
-                self._load(np.array([page]))
-            slot = self._slot_of[page]
-            self._clock += 1
-            self._last_use[slot] = self._clock
-            win, loss = self._cache[slot, :, word % CHUNK_WORDS].tolist()
-        return (win >> bit & 1) - (loss >> bit & 1)
-
-    def values(self, plies: NDArray[np.int64], ranks: NDArray[np.int64]) -> NDArray[np.int8]:
-        """The values of many located positions; those that are finished count as lost."""
+    def look_up(
+        self, plies: NDArray[np.int64], ranks: NDArray[np.int64], values: NDArray[np.int8]
+    ) -> None:
+        """Multiply signs with the values of many positions, in place; those of rank -1 stay."""
         pages = np.empty(len(ranks), np.int64)
         _page_numbers(plies, ranks, self._first_page, pages)
-        values = np.zeros(len(ranks), np.int8)
         needed = np.flatnonzero(np.bincount(pages[pages >= 0], minlength=1))
+        if not (pages >= 0).any():
+            return
         with self._lock:
             if len(needed) <= len(self._page_in):
                 self._load(needed)
                 _gather(ranks, pages, self._slot_of, self._cache, values)
-                return values
+                return
             # More pages than memory: take the positions in the order of their pages.
             order = np.argsort(pages, kind="stable")
             for some in np.array_split(needed, -(-len(needed) // len(self._page_in))):
                 low, high = np.searchsorted(pages, [some[0], some[-1] + 1], sorter=order)
                 here = order[low:high]
-                part = np.zeros(len(here), np.int8)
+                part = values[here]
                 self._load(some)
                 _gather(ranks[here], pages[here], self._slot_of, self._cache, part)
                 values[here] = part
-            values[ranks == FINISHED] = -1
-        return values
 
     def _load(self, needed: NDArray[np.int64]) -> None:
         """Bring these pages, no more than there are slots, into memory."""

@@ -26,14 +26,22 @@ def tables_folder() -> Path:
     return Path(os.environ.get(ENVIRONMENT_VARIABLE) or "tables")
 
 
-def table_path(board: Board, folder: Path | None = None) -> Path:
-    """Where the table of a board lives.
+def table_path(board: Board, folder: Path | None = None, root: str = "") -> Path:
+    """Where the table of a board lives, or of what can arise after the moves of a root.
 
     >>> from retro.games.connect import Board
     >>> table_path(Board(5, 4), Path("shelf")).as_posix()
     'shelf/connect4-5x4.h5'
+    >>> table_path(Board(7, 6), Path("shelf"), root="4444").as_posix()
+    'shelf/connect4-7x6-from-4444.h5'
     """
-    return (folder or tables_folder()) / f"{board.name}{SUFFIX}"
+    name = f"{board.name}-from-{root}" if root else board.name
+    return (folder or tables_folder()) / f"{name}{SUFFIX}"
+
+
+def rooted_paths(board: Board, folder: Path | None = None) -> list[Path]:
+    """The tables of a board that start from a root."""
+    return sorted((folder or tables_folder()).glob(f"{board.name}-from-*{SUFFIX}"))
 
 
 def build_command(board: Board) -> str:

@@ -22,6 +22,7 @@ from retro.errors import (
     GameOverError,
     IllegalPositionError,
     MissingTableError,
+    NotCoveredError,
     TablebaseError,
     WrongBoardError,
 )
@@ -31,8 +32,8 @@ from retro.games.connect_text import as_position, column_text
 from retro.games.rated import RatedMove, order_moves
 from retro.index.enumerate import marked_positions
 from retro.index.layout import Layout, make_layout
-from retro.index.ranking import Place, rank_many, rank_one, unrank_position
-from tablebase.lookup import ILLEGAL, PageCache, check_many
+from retro.index.ranking import NO_RANK, Place, rank_many, unrank_position
+from tablebase.lookup import ILLEGAL, OPEN, PageCache, check_many, settle_many
 from tablebase.places import build_command, table_path
 from tablebase.store import TableFile
 
@@ -120,9 +121,14 @@ class Tablebase:
     def board(self) -> Board:
         return self.header.board
 
+    @cached_property
+    def root(self) -> Position:
+        """The position that the table starts from."""
+        return self.header.root_position
+
     @property
     def value(self) -> int:
-        """The value of the empty board for the first player."""
+        """The value of the position the table starts from, for its side to move."""
         return self._file.value
 
     @property
@@ -130,13 +136,20 @@ class Tablebase:
         """Legal positions per ply, and how many are won, drawn, lost and terminal."""
         return self._file.records
 
+    def record(self, ply: int) -> PlyRecord:
+        """The counts of one ply."""
+        return self._file.record(ply)
+
     @cached_property
     def layout(self) -> Layout:
-        return make_layout(self.board, self.header.left_columns)
+        return make_layout(self.board, self.header.left_columns, self.root)
 
     @cached_property
     def _pages(self) -> PageCache:
-        return PageCache(self._file, self.layout.layer_words, self._cache_bytes)
+        kept = np.zeros_like(self.layout.stored_words)
+        plies = slice(self.header.first_ply, self.header.last_ply + 1)
+        kept[plies] = self.layout.stored_words[plies]
+        return PageCache(self._file, kept, self._cache_bytes)
 
     def read_checked(self, ply: int) -> NDArray[np.uint64]:
         """The whole planes of a ply, [2, words], checked against their digest."""
@@ -188,85 +201,135 @@ class Tablebase:
         return line
 
     def _value(self, position: Position) -> int:
-        found = rank_one(self.layout, position.first, position.second)
-        if found == ILLEGAL or position.outcome() is not None:
+        if position.outcome() is not None:
             position.check()
             raise GameOverError(position.over_message())
-        return self._pages.value(position.ply, found)
+        return int(self.probe_many([position.first], [position.second])[0])
 
     def probe_many(self, first: ArrayLike, second: ArrayLike) -> NDArray[np.int8]:
         """The values of many positions, given as two arrays of bitboards of equal length.
 
         Finished games are answered as the counts have them: a completed line
         is a LOSS for the side to move, a full board a DRAW. A position that the
-        rules cannot show raises `IllegalPositionError` with its place.
+        rules cannot show raises `IllegalPositionError` with its place, one that
+        the table does not hold `NotCoveredError`.
         """
         ours, theirs = (_as_words(words) for words in (first, second))
         if ours.shape != theirs.shape or ours.ndim != 1:
             raise IllegalPositionError(
                 f"wanted two arrays of bitboards of one length, found {ours.shape}, {theirs.shape}"
             )
-        plies = np.empty(len(ours), np.int64)
+        geo = geometry(self.board)
+        plies, states = np.empty(len(ours), np.int64), np.empty(len(ours), np.int8)
+        check_many(geo, ours, theirs, plies, states)
+        illegal = np.flatnonzero(states == ILLEGAL)
+        if len(illegal):
+            self._refuse(int(illegal[0]), ours, theirs)
+        self._require_covered(plies)
+        self._require_root(ours, theirs)
+        values = np.empty(len(ours), np.int8)
+        whole_ply = self.header.last_ply if self.header.last_is_whole else -1
+        settle_many(geo, whole_ply, ours, theirs, plies, states, values)
         ranks = np.empty(len(ours), np.int64)
         rank_many(self.layout.shape, ours, theirs, ranks)
-        check_many(geometry(self.board), ours, theirs, plies, ranks)
-        illegal = np.flatnonzero(ranks == ILLEGAL)
-        if len(illegal):
-            where = int(illegal[0])
-            try:
-                Position(self.board, int(ours[where]), int(theirs[where])).check()
-            except IllegalPositionError as error:
-                raise IllegalPositionError(f"position {where}: {error}") from None
-        return self._pages.values(plies, ranks)
+        ranks[states != OPEN] = NO_RANK
+        self._pages.look_up(plies, ranks, values)
+        return values
+
+    def _refuse(self, where: int, ours: NDArray[np.uint64], theirs: NDArray[np.uint64]) -> None:
+        """Name what is wrong with an illegal position."""
+        position = Position(self.board, int(ours[where]), int(theirs[where]))
+        try:
+            position.check()
+        except IllegalPositionError as error:
+            alone = len(ours) == 1
+            raise IllegalPositionError(
+                str(error) if alone else f"position {where}: {error}"
+            ) from None
+
+    def _require_covered(self, plies: NDArray[np.int64]) -> None:
+        header = self.header
+        outside = np.flatnonzero((plies < header.first_ply) | (plies > header.last_ply))
+        if len(outside):
+            raise NotCoveredError(
+                f"{self.path} holds plies {header.first_ply} to {header.last_ply}, "
+                f"not {int(plies[outside[0]])}"
+            )
 
     def layer_arrays(
         self, ply: int
     ) -> Iterator[tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.int8]]]:
         """Every legal position of a ply without a line, in bulk: bitboards of both players, values.
 
-        Comes in pieces of some thousand positions, in the order of their ranks.
-        Walks forward from the empty board to know which positions are legal, so
-        the first piece takes as long as that.
+        Comes in pieces of some thousand positions of one profile, each followed by
+        its mirror image. Walks forward from the empty board to know which
+        positions are legal, so the first piece takes as long as that.
         """
         from retro.walk.layers import forward, prepare  # a single question does without
 
-        if ply not in self.header.plies:
-            raise IllegalPositionError(
-                f"found ply {ply}, wanted {self.header.first_ply} to {self.header.last_ply}"
-            )
-        prepared = prepare(self.board, self.header.left_columns)
-        for counts, alive in forward(prepared):
-            if counts.ply == ply:
-                for listed in marked_positions(self.layout, ply, alive):
-                    values = self.probe_many(listed.first, listed.second)
-                    yield listed.first, listed.second, values
-                return
+        self._require_covered(np.array([ply]))
+        prepared = prepare(self.board, self.header.left_columns, root=self.root)
+        alive = next(layer.stored[0] for _, layer in forward(prepared) if layer.ply == ply)
+        for listed in marked_positions(self.layout, ply, alive):
+            values = self.probe_many(listed.first, listed.second)
+            yield listed.first, listed.second, values
+            image = [mirror_words(self.board, w) for w in (listed.first, listed.second)]
+            if self.header.mirror and (image[0] | image[1])[0] != (listed.first | listed.second)[0]:
+                yield image[0], image[1], values
 
     def positions(self, ply: int) -> Iterator[tuple[Position, int]]:
-        """Every legal position of a ply without a line, with its value, in the order of ranks."""
+        """Every legal position of a ply without a line, with its value; order as `layer_arrays`."""
         for first, second, values in self.layer_arrays(ply):
             for ours, theirs, value in zip(first, second, values, strict=True):
                 yield Position(self.board, int(ours), int(theirs)), int(value)
 
     def random_position(self, rng: np.random.Generator, ply: int) -> Position:
         """A legal position of a ply without a line, each with the same chance."""
-        record = self.counts[ply] if ply in self.header.plies else None
-        if record is None or record.positions == record.terminal:
+        self._require_covered(np.array([ply]))
+        record = self._file.record(ply)
+        if record.positions == record.terminal:
             raise IllegalPositionError(
                 f"{self.board.name} has no position without a line on ply {ply}"
             )
         geo = geometry(self.board)
         while True:
-            place = Place(ply, int(rng.integers(64 * self.layout.layer_words[ply])))
+            place = Place(ply, int(rng.integers(64 * self.layout.stored_words[ply])))
             position = unrank_position(self.layout, place)
             if position is None or position.winner() is not None:
                 continue
+            if self.header.mirror and rng.integers(2):
+                image = position.mirror()
+                if image.first | image.second == position.first | position.second:
+                    continue  # such a profile is stored whole, others stand for two
+                position = image
             if is_reachable(geo, np.uint64(position.first), np.uint64(position.second)):
                 return position
 
 
+    def _require_root(self, ours: NDArray[np.uint64], theirs: NDArray[np.uint64]) -> None:
+        if not self.header.root:
+            return
+        first, second = np.uint64(self.root.first), np.uint64(self.root.second)
+        lacking = np.flatnonzero((ours & first != first) | (theirs & second != second))
+        if len(lacking):
+            place = "" if len(ours) == 1 else f"position {int(lacking[0])}: "
+            raise NotCoveredError(
+                f"{place}{self.path} holds what follows {self.header.root}; this does not"
+            )
+
+
+def mirror_words(board: Board, words: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Many bitboards with their columns in reverse order."""
+    stride, column = np.uint64(board.stride), np.uint64((1 << board.stride) - 1)
+    image = np.zeros_like(words)
+    for c in range(board.width):
+        place, opposite = np.uint64(c) * stride, np.uint64(board.width - 1 - c) * stride
+        image |= (words >> place & column) << opposite
+    return image
+
+
 def _as_words(words: ArrayLike) -> NDArray[np.uint64]:
-    array = np.asarray(words)
+    array = np.array(words)  # a copy, to play forced moves in
     if array.size and array.dtype.kind not in "iu":
         raise BadTextError(f"found bitboards of type {array.dtype}, wanted 64-bit integers")
     if array.size and array.min() < 0:

@@ -1,19 +1,20 @@
 """Table files on disk. `format` says what is in them.
 
-A table is written in parts, one small HDF5 file per ply, in a folder beside its place:
+A table is made in parts, in a folder beside its place:
 
-    tables/connect4-5x4.h5.partial/ply-20.h5     each written aside, synced, renamed,
-                                   ply-19.h5     so that it is whole or not there
-                                   ...
-    tables/connect4-5x4.h5                       at the end joined, synced, renamed
+    tables/connect4-5x4.h5.partial/
+        alive-07-0003.zst    a group of the forward walk: which positions can arise
+        walk-07-0003.zst     a group of the backward walk, every position
+        ply-07.h5            a finished ply as it will be in the table
+    tables/connect4-5x4.h5   at the end joined, synced, renamed
 
-A build that dies at any moment leaves whole parts, and the next one goes on
-from them. Joining copies compressed chunks as they are.
+Each file is written aside and renamed, so that it is whole or not there; parts
+are synced, too. Groups are needed until the next ply is finished. A build that
+dies at any moment goes on from what is there. Joining copies packed chunks.
 """
 
 from __future__ import annotations
 
-import hashlib
 import shutil
 from dataclasses import asdict, fields
 from typing import TYPE_CHECKING, Any, Self
@@ -48,30 +49,23 @@ from tablebase.format import (
     VERSION,
     Header,
     PlyRecord,
+    plane_digest,
     ply_name,
     table_digest,
 )
+from tablebase.packing import LEVEL, Chunk, digest_chunk, pack, unpack
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
+    from typing import Literal
 
     from numpy.typing import NDArray
 
-    from retro.walk.layers import Counts
-
     Values = NDArray[np.uint64]
+    Walk = Literal["alive", "walk"]
 
-ZSTD_LEVEL = 1
 GENERATOR = f"retro-tablebase {GENERATOR_VERSION}"
-
-
-def digest_values(values: Values) -> str:
-    """SHA-256 of the bytes of the win plane followed by those of the loss plane."""
-    sha = hashlib.sha256()
-    for plane in values:
-        sha.update(np.ascontiguousarray(plane, "<u8").data)
-    return sha.hexdigest()
 
 
 class PartialTable:
@@ -85,45 +79,80 @@ class PartialTable:
     def part(self, ply: int) -> Path:
         return self.folder / f"{ply_name(ply)}.h5"
 
+    def group(self, walk: Walk, ply: int, number: int) -> Path:
+        return self.folder / f"{walk}-{ply:02d}-{number:04d}.zst"
+
     def finished_plies(self) -> list[int]:
         """The plies that need no more work, the fullest first; they follow one another."""
         plies: list[int] = []
-        for ply in reversed(self.header.plies):
+        for ply in reversed(self.header.counted_plies):
             if not self.part(ply).exists():
                 break
             plies.append(ply)
         return plies
 
+    def has_groups(self, walk: Walk, ply: int, groups: int) -> bool:
+        """Whether every group of a ply is there."""
+        return all(self.group(walk, ply, number).exists() for number in range(groups))
+
     def size(self) -> int:
         """Bytes of all parts."""
-        return sum(part.stat().st_size for part in self.folder.glob("*.h5"))
+        return sum(part.stat().st_size for part in self.folder.glob("*.*"))
+
+    def open(self) -> None:
+        """Make the folder, or throw away what another version or other options have left in it."""
+        with storage_errors(self.folder):
+            mark = self.folder / "table.txt"
+            wanted = repr(self.header)
+            if mark.exists() and mark.read_text() != wanted:
+                self.discard()
+            self.folder.mkdir(parents=True, exist_ok=True)
+            if not mark.exists():
+                write_whole(mark, wanted.encode())
 
     def discard(self) -> None:
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    def write(self, ply: int, values: Values) -> None:
-        """Keep the values of a ply; on return they are safe on disk."""
-        image = _part_image(self.header, ply, values)
+    def write_group(self, walk: Walk, ply: int, number: int, words: Values) -> None:
+        """Keep a group."""
         with storage_errors(self.folder):
-            self.folder.mkdir(parents=True, exist_ok=True)
-            write_whole(self.part(ply), image)
+            write_whole(self.group(walk, ply, number), pack(words), synced=False)
 
-    def read(self, ply: int) -> Values:
-        """The values of a finished ply, checked against their digest."""
+    def read_group(self, walk: Walk, ply: int, number: int) -> Values:
+        """A group that was kept. One that is damaged is removed, so that the next run makes it."""
+        path = self.group(walk, ply, number)
+        with reading(path):
+            frame = path.read_bytes()
+        try:
+            return unpack(frame, str(path))
+        except ChecksumError as error:
+            path.unlink()
+            raise ChecksumError(f"{error}; run the same command again to mend it") from None
+
+    def drop_groups(self, walk: Walk, ply: int) -> None:
+        """Forget the groups of a ply."""
+        for path in self.folder.glob(f"{walk}-{ply:02d}-*"):
+            path.unlink()
+
+    def write_part(self, counts: PlyRecord, words: int, chunks: Sequence[Chunk] | None) -> None:
+        """Keep a finished ply; on return it is safe on disk. Without chunks, only its counts."""
+        with storage_errors(self.folder):
+            write_whole(self.part(counts.ply), _part_image(self.header, counts, words, chunks))
+
+    def check_part(self, ply: int) -> PlyRecord:
+        """The counts of a finished ply, whose values have their digest."""
         path = self.part(ply)
         with open_file(path) as file:
             if _read_header(file, path) != self.header:
                 raise DamagedFileError(f"{path} belongs to another table")
             with reading(path):
-                group = file[ply_name(ply)]
-                values = _read_planes(group)
-                stored = attribute_text(group.attrs["sha256"])
-        if digest_values(values) != stored:
-            raise ChecksumError(f"{path}: the values of ply {ply} do not have their digest")
-        return values
+                record = _read_record(file, ply)
+                if record.sha256:
+                    _check_digest(_read_planes(file, ply), record, path)
+                return record
 
-    def join(self, value: int, counts: Sequence[Counts]) -> None:
-        """Join the parts and their counts to the finished table, and remove them."""
+    def join(self) -> None:
+        """Join the parts to the finished table, and remove them."""
         needed = self.size() + (1 << 20)
         free = shutil.disk_usage(self.folder).free
         if free < needed:
@@ -134,8 +163,8 @@ class PartialTable:
         with storage_errors(aside):
             try:
                 with h5py.File(aside, "w", libver=LIBRARY_VERSIONS) as file:
-                    records = [self._copy_part(file, count) for count in counts]
-                    _write_root(file, self.header, value, records)
+                    records = [self._copy_part(file, ply) for ply in self.header.counted_plies]
+                    _write_root(file, self.header, records[0].win - records[0].loss, records)
                 sync(aside)
                 aside.replace(self.path)
             except BaseException:
@@ -144,14 +173,10 @@ class PartialTable:
             sync(self.path.parent)
         self.discard()
 
-    def _copy_part(self, file: h5py.File, counts: Counts) -> PlyRecord:
-        name = ply_name(counts.ply)
-        with open_file(self.part(counts.ply)) as part:
-            part.copy(part[name], file)
-        group = file[name]
-        for key in COUNT_NAMES:
-            group.attrs[key] = np.int64(getattr(counts, key))
-        return PlyRecord(*counts, sha256=attribute_text(group.attrs["sha256"]))
+    def _copy_part(self, file: h5py.File, ply: int) -> PlyRecord:
+        with open_file(self.part(ply)) as part:
+            part.copy(part[ply_name(ply)], file)
+        return _read_record(file, ply)
 
 
 class TableFile:
@@ -171,7 +196,8 @@ class TableFile:
                 self.value = int(self._file.attrs["value"])
                 self.digest = attribute_text(self._file.attrs["digest"])
                 is_finished = int(self._file.attrs.get("finished", 0)) == 1
-                self.records = [self._read_record(ply) for ply in self.header.plies]
+                plies = self.header.counted_plies
+                self.records = [_read_record(self._file, ply) for ply in plies]
             if not is_finished:
                 raise IncompleteTableError(f"{path} was never finished; build it again")
             if table_digest(self.header, self.value, self.records) != self.digest:
@@ -193,10 +219,9 @@ class TableFile:
     def size(self) -> int:
         return self.path.stat().st_size
 
-    def _read_record(self, ply: int) -> PlyRecord:
-        attributes = self._file[ply_name(ply)].attrs
-        counts = {name: int(attributes[name]) for name in COUNT_NAMES}
-        return PlyRecord(ply=ply, **counts, sha256=attribute_text(attributes["sha256"]))
+    def record(self, ply: int) -> PlyRecord:
+        """The counts of a ply."""
+        return self.records[ply - self.header.counted_plies.start]
 
     def words(self, ply: int) -> int:
         """Length of the planes of a ply."""
@@ -206,58 +231,86 @@ class TableFile:
     def read(self, ply: int, begin: int = 0, end: int | None = None) -> Values:
         """The planes of a ply, or a stretch of their words: [2, words]."""
         with reading(self.path):
-            return _read_planes(self._file[ply_name(ply)], begin, end)
+            return _read_planes(self._file, ply, begin, end)
 
     def read_checked(self, ply: int) -> Values:
         """The whole planes of a ply, checked against their digest."""
         values = self.read(ply)
-        if digest_values(values) != self.records[ply - self.header.first_ply].sha256:
-            raise ChecksumError(f"{self.path}: the values of ply {ply} do not have their digest")
+        _check_digest(values, self.record(ply), self.path)
         return values
 
 
-def _part_image(header: Header, ply: int, values: Values) -> bytes:
+def _part_image(
+    header: Header, counts: PlyRecord, words: int, chunks: Sequence[Chunk] | None
+) -> bytes:
     """A part as the bytes of an HDF5 file, made in memory so that only we touch the disk."""
     with h5py.File(
-        ply_name(ply), "w", driver="core", backing_store=False, libver=LIBRARY_VERSIONS
+        ply_name(counts.ply), "w", driver="core", backing_store=False, libver=LIBRARY_VERSIONS
     ) as file:
-        _write_header(file, header)
-        group = file.create_group(ply_name(ply))
-        group.attrs["sha256"] = np.bytes_(digest_values(values))
-        for name, plane in zip(PLANES, values, strict=True):
-            filters: dict[str, Any] = {}
-            if len(plane):
-                filters = {
-                    "chunks": (min(len(plane), CHUNK_WORDS),),
-                    "fletcher32": True,
-                    **hdf5plugin.Zstd(clevel=ZSTD_LEVEL),
-                }
-            group.create_dataset(name, data=plane, dtype="<u8", **filters)
+        _write_attributes(file, asdict(header))
+        group = file.create_group(ply_name(counts.ply))
+        record = asdict(counts)
+        del record["ply"]
+        if chunks is not None:
+            ordered = sorted(chunks, key=lambda chunk: chunk.number)
+            record["sha256"] = plane_digest(chunk.digest for chunk in ordered)
+            for plane, name in enumerate(PLANES):
+                _write_plane(group, name, words, [(c.number, c.frames[plane]) for c in ordered])
+        _write_attributes(group, record)
         file.flush()
         return bytes(file.id.get_file_image())
 
 
-def _read_planes(group: h5py.Group, begin: int = 0, end: int | None = None) -> Values:
-    win, loss = (group[name] for name in PLANES)
-    end = len(win) if end is None else end
-    values = np.empty((2, end - begin), np.uint64)
-    if end > begin:
-        for dataset, plane in zip((win, loss), values, strict=True):
-            dataset.read_direct(plane, np.s_[begin:end])
+def _write_plane(group: h5py.Group, name: str, words: int, frames: list[tuple[int, bytes]]) -> None:
+    filters: dict[str, Any] = {}
+    if words:
+        filters = {"chunks": (min(words, CHUNK_WORDS),), **hdf5plugin.Zstd(clevel=LEVEL)}
+    dataset = group.create_dataset(name, (words,), "<u8", **filters)
+    for number, frame in frames:
+        if frame:
+            dataset.id.write_direct_chunk((number * CHUNK_WORDS,), frame)
+
+
+def _read_planes(file: h5py.File, ply: int, begin: int = 0, end: int | None = None) -> Values:
+    """Some words of both planes. Unpacked here: HDF5's own zstd filter ignores checksums."""
+    group = file[ply_name(ply)]
+    end = len(group[PLANES[0]]) if end is None else end
+    values = np.zeros((2, end - begin), np.uint64)
+    for name, plane in zip(PLANES, values, strict=True):
+        dataset = group[name]
+        for first in range(begin // CHUNK_WORDS * CHUNK_WORDS, end, CHUNK_WORDS):
+            if dataset.id.get_chunk_info_by_coord((first,)).byte_offset is not None:
+                frame = dataset.id.read_direct_chunk((first,))[1]
+                words = unpack(frame, f"{file.filename}: ply {ply}")
+                low, high = max(begin, first), min(end, first + CHUNK_WORDS)
+                plane[low - begin : high - begin] = words[low - first : high - first]
     return values
 
 
-def _write_header(file: h5py.File, header: Header) -> None:
-    for name, value in {**asdict(header), "generator": GENERATOR}.items():
-        file.attrs[name] = np.bytes_(value) if isinstance(value, str) else np.int64(value)
+def _check_digest(values: Values, record: PlyRecord, path: Path) -> None:
+    starts = range(0, values.shape[1], CHUNK_WORDS)
+    digests = (digest_chunk(values[:, at : at + CHUNK_WORDS]) for at in starts)
+    if plane_digest(digests) != record.sha256:
+        raise ChecksumError(f"{path}: the values of ply {record.ply} do not have their digest")
+
+
+def _write_attributes(place: h5py.Group, values: dict[str, Any]) -> None:
+    for name, value in values.items():
+        place.attrs[name] = np.bytes_(value) if isinstance(value, str) else np.int64(value)
 
 
 def _write_root(file: h5py.File, header: Header, value: int, records: list[PlyRecord]) -> None:
-    _write_header(file, header)
-    file.attrs["value"] = np.int64(value)
-    file.attrs["digest"] = np.bytes_(table_digest(header, value, records))
+    digest = table_digest(header, value, records)
+    content = {**asdict(header), "generator": GENERATOR, "value": value, "digest": digest}
+    _write_attributes(file, content)
     file.flush()
-    file.attrs["finished"] = np.int64(1)
+    _write_attributes(file, {"finished": 1})
+
+
+def _read_record(file: h5py.File, ply: int) -> PlyRecord:
+    attributes = file[ply_name(ply)].attrs
+    counts = {name: int(attributes[name]) for name in COUNT_NAMES}
+    return PlyRecord(ply=ply, **counts, sha256=attribute_text(attributes["sha256"]))
 
 
 def _read_header(file: h5py.File, path: Path) -> Header:
@@ -268,8 +321,9 @@ def _read_header(file: h5py.File, path: Path) -> Header:
             raise DamagedFileError(f"{path} is an HDF5 file, but not a {FORMAT} file")
         version = int(found.get("format_version", 0))
         if version != VERSION:
+            older = "; build the table again" if version < VERSION else ""
             raise FormatVersionError(
-                f"{path} has format version {version}; this program reads version {VERSION}"
+                f"{path} has format version {version}; this program reads version {VERSION}{older}"
             )
         known = {field.name: field.type for field in fields(Header)}
         missing = sorted(known.keys() - found.keys())
@@ -280,10 +334,9 @@ def _read_header(file: h5py.File, path: Path) -> Header:
             for name, kind in known.items()
         }
         header = Header(**content)
-    expected = Header(**{**asdict(header), "game": Header.game, "index": Header.index})
-    if header != expected or header.metric != Header.metric or header.root != Header.root:
+    if (header.game, header.index, header.metric) != (Header.game, Header.index, Header.metric):
         raise FormatVersionError(
             f"{path} holds game {header.game!r}, index {header.index!r}, metric "
-            f"{header.metric!r}, root {header.root!r}: not known to this program"
+            f"{header.metric!r}: not known to this program"
         )
     return header

@@ -8,25 +8,28 @@ import errno
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
-import h5py
 import naive
+import numpy as np
 import pytest
 
 from retro.errors import (
+    BadTextError,
     ChecksumError,
     DamagedFileError,
     DoesNotFitError,
+    NotCoveredError,
     StorageError,
     WrongBoardError,
 )
 from retro.games.connect import Board
-from retro.index.layout import default_left_columns
+from retro.index.layout import make_layout, ranked_positions
 from tablebase.build import build_tablebase
-from tablebase.estimate import Estimate, available_memory, estimate_build, require_fit
-from tablebase.format import header_for
+from tablebase.estimate import available_memory, estimate_build, require_fit
 from tablebase.places import build_command, table_path
+from tablebase.probe import open_tablebase
 from tablebase.store import PartialTable, TableFile
 
 BOARD = Board(5, 4)
@@ -49,16 +52,13 @@ def stopped(path, phase, ply):
     """The parts that a build leaves behind which was stopped there."""
     with pytest.raises(Stop):
         build_tablebase(BOARD, path, report=stop_at(phase, ply))
-    return PartialTable(path, header_for(BOARD, default_left_columns(BOARD)))
+    return PartialTable(path, estimate_build(BOARD).header)
 
 
 def flip_a_byte(path):
-    """Damage the compressed values of a part."""
-    with h5py.File(path) as file:
-        (group,) = file.values()
-        info = group["win"].id.get_chunk_info(0)
+    """Damage a file in its middle."""
     content = bytearray(path.read_bytes())
-    content[info.byte_offset + info.size // 2] ^= 1
+    content[len(content) // 2] ^= 1
     path.write_bytes(content)
 
 
@@ -144,17 +144,17 @@ def test_progress_counts_up_to_the_whole_of_each_phase(tmp_path):
     seen = []
     build_tablebase(BOARD, tmp_path / "table.h5", report=seen.append)
     walk = [p for p in seen if p.phase == "walk"]
-    count = [p for p in seen if p.phase == "count"]
+    mark = [p for p in seen if p.phase == "mark"]
     assert [p.ply for p in walk] == list(range(20, -1, -1))
-    assert [p.ply for p in count] == list(range(21))
-    for phase in (walk, count):
+    assert [p.ply for p in mark] == list(range(21))
+    for phase in (walk, mark):
         assert [p.done for p in phase] == sorted(p.done for p in phase)
         assert phase[-1].done == phase[-1].total
 
 
 @pytest.mark.parametrize(
     ("phase", "ply", "parts"),
-    [("walk", 20, 1), ("walk", 7, 14), ("walk", 0, 21), ("count", 0, 21), ("count", 20, 21)],
+    [("mark", 0, 0), ("mark", 20, 0), ("walk", 20, 1), ("walk", 7, 14), ("walk", 0, 21)],
 )
 def test_a_stopped_build_goes_on_where_it_stopped(built_5x4, tmp_path, phase, ply, parts):
     path = tmp_path / "table.h5"
@@ -170,6 +170,7 @@ KILL = """
 import os, signal
 from pathlib import Path
 from retro.games.connect import Board
+from retro.index.layout import make_layout, ranked_positions
 from tablebase.build import build_tablebase
 
 def die(*_, **__):
@@ -187,13 +188,18 @@ report = lambda progress: None
 build_tablebase(Board(5, 4), Path({path!r}), report=report)
 """
 
-# A ply is one write: fsync of the file, rename, fsync of the folder.
+# A ply is one write: fsync of the file, rename, fsync of the folder. Groups are renamed only.
 KILLS = {
+    "in the forward walk": 'report = lambda p: p.ply == 9 and p.phase == "mark" and die()',
     "after walking ply 11": 'report = lambda p: p.ply == 11 and p.phase == "walk" and die()',
-    "while counting": 'report = lambda p: p.ply == 9 and p.phase == "count" and die()',
     "before a part is synced": 'die_at_call(os, "fsync", 2 * 8 + 1)',
-    "before a part is renamed": 'die_at_call(os, "replace", 6)',
-    "before the joined table is renamed": 'die_at_call(os, "replace", 22)',
+    "before a group is renamed": 'die_at_call(os, "replace", 30)',
+    "in the middle of a ply": (
+        "from tablebase.keeper import PlyMaker; die_at_call(PlyMaker, 'finish', 20)"
+    ),
+    "before the table is joined": (
+        "from tablebase.store import PartialTable; die_at_call(PartialTable, 'join', 1)"
+    ),
 }
 
 
@@ -206,30 +212,29 @@ def test_a_killed_build_goes_on_to_the_same_table(built_5x4, tmp_path, when):
     died = subprocess.run([sys.executable, "-c", code], env=environment, cwd=tmp_path, check=False)
     assert died.returncode == -9
     assert not path.exists()
-    left_behind = len(list(tmp_path.glob("table.h5.partial/ply-??.h5")))
-    assert left_behind > 0
-    resumed = set()
-    build_tablebase(BOARD, path, report=lambda p: p.phase == "walk" and resumed.add(p.resumed))
-    assert 0 not in resumed
+    assert len(list(tmp_path.glob("table.h5.partial/*.*"))) > 1
+    reports = []
+    build_tablebase(BOARD, path, report=reports.append)
+    assert not reports or reports[0].resumed > 0
     assert_same_table(path, built_5x4)
 
 
-def test_a_damaged_last_part_is_dropped_and_made_again(built_5x4, tmp_path):
+@pytest.mark.parametrize("ply", [9, 14])
+@pytest.mark.parametrize("damage", [flip_a_byte, lambda path: path.write_bytes(b"")])
+def test_a_damaged_part_is_found_and_the_build_begins_again(built_5x4, tmp_path, ply, damage):
     path = tmp_path / "table.h5"
-    partial = stopped(path, "walk", 9)
-    flip_a_byte(partial.part(9))
-    partial.part(10).write_bytes(partial.part(10).read_bytes()[:1000])
-    walked = []
-    build_tablebase(BOARD, path, report=lambda p: p.phase == "walk" and walked.append(p.ply))
-    assert walked == list(range(10, -1, -1))
+    damage(stopped(path, "walk", 9).part(ply))
+    build_tablebase(BOARD, path)
     assert_same_table(path, built_5x4)
 
 
-def test_a_damaged_middle_part_is_found_when_counting_and_mended_by_a_second_run(
-    built_5x4, tmp_path
+@pytest.mark.parametrize(("walk", "ply"), [("walk", 9), ("alive", 5)])
+@pytest.mark.parametrize("damage", [flip_a_byte, lambda path: path.write_bytes(b"")])
+def test_a_damaged_group_is_named_and_mended_by_a_second_run(
+    built_5x4, tmp_path, walk, ply, damage
 ):
     path = tmp_path / "table.h5"
-    flip_a_byte(stopped(path, "walk", 9).part(14))
+    damage(stopped(path, "walk", 9).group(walk, ply, 0))
     with pytest.raises(ChecksumError, match="run the same command again to mend it"):
         build_tablebase(BOARD, path)
     assert not path.exists()
@@ -237,16 +242,47 @@ def test_a_damaged_middle_part_is_found_when_counting_and_mended_by_a_second_run
     assert_same_table(path, built_5x4)
 
 
-def test_a_truncated_middle_part_is_found_when_counting_and_mended_by_a_second_run(
-    built_5x4, tmp_path
-):
+def test_a_build_in_little_memory_makes_the_same_table(built_5x5, tmp_path, monkeypatch):
+    monkeypatch.setattr("tablebase.estimate.GROUP_WORDS", (64, 1024))
+    monkeypatch.setattr("retro.walk.layer.GROUP_WORDS", (64, 1024))
     path = tmp_path / "table.h5"
-    part = stopped(path, "walk", 9).part(14)
-    part.write_bytes(part.read_bytes()[:1000])
-    with pytest.raises(DamagedFileError, match="run the same command again to mend it"):
-        build_tablebase(BOARD, path)
-    build_tablebase(BOARD, path)
-    assert_same_table(path, built_5x4)
+    monkeypatch.setattr("tablebase.estimate.LEAST_GROUPS", 1)
+    whole = estimate_build(Board(5, 5)).memory
+    little = estimate_build(Board(5, 5), memory=whole - 3_000_000)
+    layers = max(little.layout.layer_words) * 16
+    assert little.layer_memory < layers
+    build_tablebase(Board(5, 5), path, memory=whole - 3_000_000)
+    assert_same_table(path, built_5x5)
+
+
+def test_less_memory_than_the_least_is_refused(tmp_path):
+    with pytest.raises(DoesNotFitError, match=r"5x5 table needs at least .* but may take 100 MB"):
+        build_tablebase(Board(5, 5), tmp_path / "table.h5", memory=100_000_000)
+
+
+@pytest.mark.parametrize("plies", [range(21), range(7), range(4, 12), range(20, 21), range(1)])
+def test_some_plies_have_the_values_of_the_whole_table(built_5x4, tmp_path, plies):
+    path = tmp_path / "table.h5"
+    result = build_tablebase(BOARD, path, plies=plies)
+    assert result.value == built_5x4.value
+    with open_tablebase(path) as some, open_tablebase(built_5x4.path) as whole:
+        for ply in {plies[0], plies[-1]}:
+            for first, second, values in whole.layer_arrays(ply):
+                np.testing.assert_array_equal(some.probe_many(first, second), values)
+        outside = [ply for ply in (0, 10, 19) if ply not in plies]
+        refused = f"holds plies {plies[0]} to {plies[-1]}, not"
+        for ply in outside:
+            with pytest.raises(NotCoveredError, match=refused):
+                some.probe_wdl(whole.random_position(np.random.default_rng(1), ply))
+    if len(plies) < 21:
+        with pytest.raises(WrongBoardError, match=r"holds plies .*, not 0\.\.20"):
+            build_tablebase(BOARD, path)
+
+
+@pytest.mark.parametrize("plies", [range(22), range(-1, 3), range(5, 5), range(9, 4)])
+def test_plies_that_the_board_does_not_have_are_refused(tmp_path, plies):
+    with pytest.raises(BadTextError, match=r"wanted some of 0\.\.20"):
+        build_tablebase(BOARD, tmp_path / "table.h5", plies=plies)
 
 
 def test_a_build_that_dies_after_the_rename_leaves_no_parts_behind_for_ever(
@@ -316,14 +352,15 @@ def test_the_largest_boards_are_refused_at_once(tmp_path):
 
 
 def test_a_build_that_does_not_fit_on_the_disk_is_refused(tmp_path):
-    too_much = Estimate("5x4", 4, 1, 1.0, memory=1, disk=2**60, disk_while_building=2**61)
+    too_much = replace(estimate_build(BOARD), disk=2**60, disk_while_building=2**61)
     with pytest.raises(DoesNotFitError, match=f"{tmp_path}/new has .* free"):
         require_fit(too_much, tmp_path / "new")
 
 
 def test_estimated_sizes_are_near_what_a_build_takes(built_5x5):
     estimate = estimate_build(Board(5, 5))
-    assert estimate.ranked == 108_705_109  # as published in the design
+    ranked = ranked_positions(make_layout(Board(5, 5)))
+    assert estimate.ranked == ranked.sum()
     assert built_5x5.size / 3 < estimate.disk < built_5x5.size * 3
     with TableFile(built_5x5.path) as table:
         largest_layer = max(table.read(ply).nbytes for ply in table.header.plies)

@@ -11,6 +11,7 @@ from retro.errors import (
     GameOverError,
     IllegalPositionError,
     MissingTableError,
+    NotCoveredError,
     WrongBoardError,
 )
 from retro.games.connect import Board, Position, find_moves
@@ -150,9 +151,9 @@ def test_random_positions_are_spread_over_the_layer_and_leave_out_what_play_cann
 
 @pytest.mark.parametrize("ply", [-1, 17])
 def test_a_ply_that_the_board_does_not_have_is_refused(table, ply):
-    with pytest.raises(IllegalPositionError, match=f"ply {ply}"):
+    with pytest.raises(NotCoveredError, match=f"holds plies 0 to 16, not {ply}"):
         table.random_position(np.random.default_rng(), ply)
-    with pytest.raises(IllegalPositionError, match=f"ply {ply}"):
+    with pytest.raises(NotCoveredError, match=f"holds plies 0 to 16, not {ply}"):
         list(table.positions(ply))
 
 
@@ -289,7 +290,7 @@ def test_a_page_that_is_used_stays_and_the_one_used_longest_ago_goes(built_5x5):
         read = table._file.read
         table._file.read = lambda ply, begin, end: reads.append(ply) or read(ply, begin, end)
         for ply in (1, 2, 1, 3, 1, 2):
-            pages.value(ply, 0)
+            pages.look_up(np.array([ply]), np.array([0]), np.ones(1, np.int8))
         assert reads == [1, 2, 3, 2]
 
 

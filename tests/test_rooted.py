@@ -13,6 +13,7 @@ from itertools import product
 import naive
 import numpy as np
 import pytest
+from walks import walk
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -38,7 +39,7 @@ from retro.index.ranking import (
     unrank_position,
 )
 from retro.search import Solver
-from retro.walk.layers import backward, forward, prepare
+from retro.walk.layers import backward, prepare
 
 # Even and odd plies, uneven heights, full columns, one empty cell, lines of 2 to 5.
 ROOTS = [
@@ -104,17 +105,17 @@ def test_walks_from_a_root_find_what_naive_finds(game, moves, left_columns):
     text = naive.after_moves(game, moves)
     root, known = position_of(game, text), naive.values(game, text)
     prepared = prepare(root.board, left_columns, root=root)
-    values = dict(backward(prepared))
+    counts, values, marked = walk(prepared)
     assert sorted(values) == list(range(root.ply, root.board.cells + 1))
-    steps = list(forward(prepared, values.get))
-    assert [tuple(c) for c, _ in steps] == [tuple(c) for c in naive.counts(game, text)]
-    for (counts, alive), live in zip(steps, naive.live_layers(game, text), strict=True):
+    assert [tuple(c) for c in counts] == [tuple(c) for c in naive.counts(game, text)]
+    layers = zip(counts, marked, naive.live_layers(game, text), strict=True)
+    for count, alive, live in layers:
         positions = sorted(live)
         stones = as_words([naive.bitboards(game, p) for p in positions]).reshape(-1, 2)
         ranks = np.empty(len(positions), np.int64)
         rank_many(prepared.layout.shape, stones[:, 0].copy(), stones[:, 1].copy(), ranks)
-        np.testing.assert_array_equal(set_bits(alive), np.sort(ranks))
-        win, loss = (bit_at(plane, ranks) for plane in values[counts.ply])
+        np.testing.assert_array_equal(set_bits(alive), np.unique(ranks))
+        win, loss = (bit_at(plane, ranks) for plane in values[count.ply])
         assert (win - loss).tolist() == [known[p] for p in positions]
 
 
@@ -129,24 +130,24 @@ def test_random_roots_of_5x4_and_5x5_find_what_naive_finds(seed):
         for cell in (board.bit(column, row) for row in range(board.height))
     )
     prepared = prepare(board, seed % board.width, root=root)
-    counts = [tuple(c) for c, _ in forward(prepared, dict(backward(prepared)).get)]
+    counts = [tuple(c) for c in walk(prepared)[0]]
     assert counts == [tuple(c) for c in naive.counts(game, text)]
 
 
 @pytest.mark.parametrize("board", [Board(5, 4), Board(4, 4, 3)])
 def test_the_empty_board_as_a_root_changes_no_byte(board):
     whole, rooted = prepare(board), prepare(board, root=Position(board))
-    for (_, expected), (_, found) in zip(backward(whole), backward(rooted), strict=True):
-        assert expected.tobytes() == found.tobytes()
+    for expected, found in zip(backward(whole), backward(rooted), strict=True):
+        assert expected.stored.tobytes() == found.stored.tobytes()
 
 
 def test_a_rooted_table_repeats_the_values_of_the_whole_board():
     board = Board(5, 4)
     root = Position(board).play(2).play(2).play(3)
     whole, rooted = prepare(board), prepare(board, root=root)
-    values, rooted_values = dict(backward(whole)), dict(backward(rooted))
+    values, (counted, rooted_values, marked) = walk(whole)[1], walk(rooted)
     compared = 0
-    for counts, alive in forward(rooted):
+    for counts, alive in zip(counted, marked, strict=True):
         for listed in marked_positions(rooted.layout, counts.ply, alive):
             ranks = np.empty(len(listed.first), np.int64)
             rank_many(whole.layout.shape, listed.first, listed.second, ranks)
@@ -161,11 +162,11 @@ def test_threads_do_not_change_the_bytes_of_a_rooted_table():
     board = Board(7, 6)
     root = random_root(board, 18, seed=3)
     one, three = (prepare(board, threads=threads, root=root) for threads in (1, 3))
-    for (_, expected), (_, found) in zip(backward(one), backward(three), strict=True):
-        assert expected.tobytes() == found.tobytes()
-    for (counts, alive), (same_counts, same) in zip(forward(one), forward(three), strict=True):
-        assert counts == same_counts
-        assert alive.tobytes() == same.tobytes()
+    counts, values, alive = walk(one)
+    same_counts, same_values, same_alive = walk(three)
+    assert counts == same_counts
+    assert all(values[ply].tobytes() == same_values[ply].tobytes() for ply in values)
+    assert all(a.tobytes() == b.tobytes() for a, b in zip(alive, same_alive, strict=True))
 
 
 # The index on large boards.
@@ -308,7 +309,7 @@ def test_nearly_full_boards_of_every_shape_are_walked(shape):
     board = Board(*shape, connect=5)
     root = random_root(board, 6, seed=2)
     prepared = prepare(board, root=root)
-    counts = [c for c, _ in forward(prepared, dict(backward(prepared)).get)]
+    counts, _, _ = walk(prepared)
     assert [c.ply for c in counts] == list(range(board.cells - 6, board.cells + 1))
     assert all(c.positions == c.win + c.draw + c.loss for c in counts)
     assert counts[0].win - counts[0].loss == Solver(board, memory_mb=16).solve(root).value
@@ -343,9 +344,9 @@ def test_a_root_that_nothing_grows_from_is_refused():
 def compare_with_solver(board, empty, seed, at_most):
     """Solve a sample of the live positions of a rooted table; return how many."""
     prepared = prepare(board, root=random_root(board, empty, seed))
-    values = dict(backward(prepared))
+    counted, values, marked = walk(prepared)
     found = []
-    for counts, alive in forward(prepared):
+    for counts, alive in zip(counted, marked, strict=True):
         if counts.ply < board.cells:
             for listed in marked_positions(prepared.layout, counts.ply, alive):
                 win, loss = (bit_at(plane, listed.ranks) for plane in values[counts.ply])

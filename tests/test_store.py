@@ -3,6 +3,7 @@
 import contextlib
 import re
 import shutil
+from itertools import pairwise
 
 import h5py
 import hdf5plugin
@@ -19,37 +20,35 @@ from retro.errors import (
     StorageError,
     TablebaseError,
 )
-from retro.games.connect import Board
+from retro.games.connect import Board, Position
 from retro.index import plain
-from retro.walk.layers import backward, forward, prepare
-from tablebase.format import CHUNK_WORDS, Header, header_for
+from retro.walk.layers import backward, prepare
+from tablebase.build import build_tablebase
+from tablebase.estimate import estimate_build
+from tablebase.format import CHUNK_WORDS, PlyRecord
+from tablebase.packing import join_fragments, pack_group, unpack
 from tablebase.store import PartialTable, TableFile
 
 assert hdf5plugin  # importing it is what teaches h5py to read zstd
 
 BOARD = Board(4, 3, 3)
 GAME = naive.Game(4, 3, 3)
-LEFT_COLUMNS = 2
+HEADER = estimate_build(BOARD).header
 
 
 @pytest.fixture(scope="module")
-def walked():
-    """(values by ply, counts) of the board that most tests here store."""
-    prepared = prepare(BOARD, LEFT_COLUMNS)
-    values = dict(backward(prepared))
-    return values, [counts for counts, _ in forward(prepared, values.get)]
-
-
-@pytest.fixture(scope="module")
-def sound(walked, tmp_path_factory):
+def sound(tmp_path_factory):
     """An undamaged table."""
-    values, counts = walked
-    path = tmp_path_factory.mktemp("sound") / "table.h5"
-    partial = PartialTable(path, header_for(BOARD, LEFT_COLUMNS))
-    for ply, planes in values.items():
-        partial.write(ply, planes)
-    partial.join(counts[0].win - counts[0].loss, counts)
-    return path
+    return build_tablebase(BOARD, tmp_path_factory.mktemp("sound") / "table.h5").path
+
+
+def write_parts(partial, plies=HEADER.counted_plies):
+    """Parts with one word in each plane and counts that tell them apart."""
+    partial.open()
+    for ply in plies:
+        planes = np.array([[1 << ply], [0]], np.uint64)
+        chunks = join_fragments(pack_group(0, planes)[1], 1)
+        partial.write_part(PlyRecord(ply, 1, 1, 0, 0, 0, ""), 1, chunks)
 
 
 @pytest.fixture
@@ -84,47 +83,96 @@ def flip(path, offset, bits=0x01):
         file.write(bytes([byte ^ bits]))
 
 
-def test_a_table_comes_back_as_it_was_stored(sound, walked):
-    values, counts = walked
-    with TableFile(sound) as table:
-        assert table.header == Header(4, 3, 3, LEFT_COLUMNS, first_ply=0, last_ply=12)
-        assert table.header.board == BOARD
+def can_win(position, stones):
+    """The columns where one more of these stones completes a line."""
+    board = position.board
+    return [
+        c
+        for c in range(board.width)
+        if position.height(c) < board.height
+        and board.has_line(stones | board.bit(c, position.height(c)))
+    ]
+
+
+def is_blank(position):
+    return bool(can_win(position, position.mover) or can_win(position, position.opponent))
+
+
+@pytest.mark.parametrize("plies", [None, range(3, 9), range(12, 13), range(5)])
+def test_a_table_holds_what_was_walked_less_what_a_look_decides(tmp_path, plies):
+    path = build_tablebase(BOARD, tmp_path / "table.h5", plies=plies).path
+    prepared = prepare(BOARD)
+    with TableFile(path) as table:
+        header = table.header
+        assert list(header.plies) == list(range(13) if plies is None else plies)
+        assert header.board == BOARD
         assert table.value == naive.values(GAME)[naive.empty(GAME)]
-        assert table.size == sound.stat().st_size
-        for ply, planes in values.items():
-            assert table.words(ply) == planes.shape[1]
-            np.testing.assert_array_equal(table.read_checked(ply), planes)
-            half = planes.shape[1] // 2
-            np.testing.assert_array_equal(table.read(ply, half), planes[:, half:])
-            np.testing.assert_array_equal(table.read(ply, 0, half), planes[:, :half])
+        assert table.size == path.stat().st_size
         stored = [(r.ply, r.positions, r.win, r.draw, r.loss, r.terminal) for r in table.records]
-        assert stored == [tuple(c) for c in counts]
+        assert stored == [tuple(c) for c in naive.counts(GAME)]
+        for layer in backward(prepared):
+            if layer.ply not in header.plies:
+                assert not table.record(layer.ply).sha256
+                continue
+            found = table.read_checked(layer.ply)
+            assert table.words(layer.ply) == found.shape[1] == layer.stored.shape[1]
+            has_blanks = layer.ply < header.last_ply or header.last_ply == BOARD.cells
+            places = plain.layer(BOARD, header.left_columns, layer.ply)
+            for rank, position in enumerate(places):
+                if position is None or position.winner() is None:  # else it may be anything
+                    bits = found[:, rank // 64] >> np.uint64(rank % 64) & np.uint64(1)
+                    walked = layer.stored[:, rank // 64] >> np.uint64(rank % 64) & np.uint64(1)
+                    if has_blanks and position is not None and is_blank(position):
+                        walked[:] = 0
+                    assert bits.tolist() == walked.tolist()
+            half = found.shape[1] // 2
+            np.testing.assert_array_equal(table.read(layer.ply, half), found[:, half:])
+            np.testing.assert_array_equal(table.read(layer.ply, 0, half), found[:, :half])
 
 
 def test_joining_leaves_nothing_but_the_table(sound):
     assert [path.name for path in sound.parent.iterdir()] == ["table.h5"]
 
 
+def read_value(file, ranks, position):
+    """A value by the recipe of `tablebase.format`, from an open HDF5 file."""
+    if can_win(position, position.mover):
+        return 1
+    threats = can_win(position, position.opponent)
+    if len(threats) > 1:
+        return -1
+    if threats:
+        after = position.play(threats[0])
+        return 0 if after.is_over() else -read_value(file, ranks, after)
+    place = ranks.get(position)
+    rank = ranks[position.mirror()] if place is None else place
+    group, bit = file[f"ply-{position.ply:02d}"], np.uint64(1 << rank % 64)
+    return int(bool(group["win"][rank // 64] & bit)) - int(bool(group["loss"][rank // 64] & bit))
+
+
 def test_someone_with_only_h5py_reads_the_right_values(sound):
     """Follows the recipe of `tablebase.format`; the plain index lists the places in order."""
-    known = {naive.bitboards(GAME, p): v for p, v in naive.values(GAME).items()}
     checked = 0
     with h5py.File(sound) as file:
         board = Board(*(int(file.attrs[name]) for name in ("width", "height", "connect")))
         assert file.attrs["format"] == b"retro-tablebase"
-        assert file.attrs["format_version"] == 1
+        assert file.attrs["format_version"] == 2
+        assert file.attrs["mirror"] == 1
         assert file.attrs["finished"] == 1
-        for ply in range(file.attrs["first_ply"], file.attrs["last_ply"] + 1):
-            group = file[f"ply-{ply:02d}"]
-            win, loss = group["win"][:], group["loss"][:]
-            places = plain.layer(board, int(file.attrs["left_columns"]), ply)
-            for rank, position in enumerate(places):
-                bit = np.uint64(1 << rank % 64)
-                value = bool(win[rank // 64] & bit) - bool(loss[rank // 64] & bit)
-                key = position and (position.first, position.second)
-                if key in known and not (position.winner()):
-                    assert value == known[key]
-                    checked += 1
+        ranks = {
+            position: rank
+            for ply in range(file.attrs["first_ply"], file.attrs["last_ply"] + 1)
+            for rank, position in enumerate(
+                plain.layer(board, int(file.attrs["left_columns"]), ply)
+            )
+            if position is not None
+        }
+        known = naive.values(GAME)
+        for layer in naive.live_layers(GAME):
+            for key in layer:
+                position = Position(board, *naive.bitboards(GAME, key))
+                assert read_value(file, ranks, position) == known[key]
+                checked += 1
     assert checked == sum(map(len, naive.live_layers(GAME)))
 
 
@@ -133,53 +181,91 @@ def test_the_file_is_stored_as_the_format_says(sound):
         for group in file.values():
             for plane in (group["win"], group["loss"]):
                 assert plane.dtype == np.dtype("<u8")
-                assert plane.fletcher32
                 assert plane.chunks[0] <= CHUNK_WORDS
                 assert "32015" in plane._filters  # zstd's registered number
 
 
-def test_parts_are_read_back_checked_and_listed_from_the_fullest(walked, tmp_path):
-    values, _ = walked
-    partial = PartialTable(tmp_path / "table.h5", header_for(BOARD, LEFT_COLUMNS))
+def test_every_frame_carries_a_checksum(sound):
+    with h5py.File(sound) as file:
+        for group in file.values():
+            for plane in (group["win"], group["loss"]):
+                for i in range(plane.id.get_num_chunks()):
+                    offset = plane.id.get_chunk_info(i).chunk_offset
+                    frame = bytearray(plane.id.read_direct_chunk(offset)[1])
+                    words = unpack(bytes(frame), "frame")
+                    assert len(words) == plane.chunks[0]
+                    frame[-1] ^= 1  # the checksum comes last
+                    with pytest.raises(ChecksumError, match="frame is damaged"):
+                        unpack(bytes(frame), "frame")
+
+
+def test_parts_are_listed_from_the_fullest(tmp_path):
+    partial = PartialTable(tmp_path / "table.h5", HEADER)
     assert partial.finished_plies() == []
-    for ply in (12, 11, 9):
-        partial.write(ply, values[ply])
+    write_parts(partial, (12, 11, 9))
     assert partial.finished_plies() == [12, 11]  # 9 is no use without 10
-    np.testing.assert_array_equal(partial.read(11), values[11])
+    assert partial.check_part(11).positions == 1
     partial.discard()
     assert partial.finished_plies() == []
 
 
-def test_a_part_of_another_table_is_refused(walked, tmp_path):
-    values, _ = walked
-    PartialTable(tmp_path / "t.h5", header_for(BOARD, LEFT_COLUMNS)).write(12, values[12])
+def test_parts_of_other_options_are_thrown_away(tmp_path):
+    write_parts(PartialTable(tmp_path / "t.h5", HEADER), (12,))
+    other = PartialTable(tmp_path / "t.h5", estimate_build(BOARD, plies=range(3)).header)
     with pytest.raises(DamagedFileError, match="belongs to another table"):
-        PartialTable(tmp_path / "t.h5", header_for(BOARD, 1)).read(12)
+        other.check_part(12)
+    other.open()
+    assert other.finished_plies() == []
 
 
-def test_a_part_whose_values_were_changed_properly_fails_its_digest(walked, tmp_path):
-    # Written by HDF5 itself, so its own checksums fit: only the digest can tell.
-    partial = PartialTable(tmp_path / "t.h5", header_for(BOARD, LEFT_COLUMNS))
-    partial.write(5, walked[0][5])
-    with h5py.File(partial.part(5), "r+") as file:
-        file["ply-05/win"][0] ^= np.uint64(1)
-    with pytest.raises(ChecksumError, match="values of ply 5 do not have their digest"):
-        partial.read(5)
+def test_groups_come_back_and_damaged_ones_are_removed(tmp_path):
+    partial = PartialTable(tmp_path / "t.h5", HEADER)
+    partial.open()
+    words = np.arange(1000, dtype=np.uint64)
+    partial.write_group("walk", 7, 3, words)
+    np.testing.assert_array_equal(partial.read_group("walk", 7, 3), words)
+    path = partial.group("walk", 7, 3)
+    flip(path, path.stat().st_size // 2)
+    with pytest.raises(ChecksumError, match="run the same command again to mend it"):
+        partial.read_group("walk", 7, 3)
+    assert not path.exists()
 
 
 @pytest.mark.parametrize("name", ["table.h5.tmp", "table.h5.partial/ply-12.h5.tmp"])
-def test_leftovers_of_a_dead_build_are_harmless(walked, tmp_path, name):
-    values, counts = walked
-    leftover = tmp_path / name
-    leftover.parent.mkdir(exist_ok=True)
-    leftover.write_bytes(b"half a file")
-    partial = PartialTable(tmp_path / "table.h5", header_for(BOARD, LEFT_COLUMNS))
+def test_leftovers_of_a_dead_build_are_harmless(tmp_path, name):
+    partial = PartialTable(tmp_path / "table.h5", HEADER)
+    partial.open()
+    (tmp_path / name).write_bytes(b"half a file")
     assert partial.finished_plies() == []
-    for ply, planes in values.items():
-        partial.write(ply, planes)
-    partial.join(1, counts)
+    write_parts(partial)
+    partial.join()
     assert [path.name for path in tmp_path.iterdir()] == ["table.h5"]
     assert read_everything(tmp_path / "table.h5")[1] == 1
+
+
+@pytest.mark.parametrize("words", [1, 5, CHUNK_WORDS - 1, CHUNK_WORDS, 3 * CHUNK_WORDS + 7])
+@pytest.mark.parametrize("cuts", [[], [3], [CHUNK_WORDS], [10, CHUNK_WORDS + 1, CHUNK_WORDS + 2]])
+def test_groups_of_any_size_make_the_same_chunks(words, cuts):
+    rng = np.random.default_rng(1)
+    planes = rng.integers(0, 2**63, (2, words), np.uint64)
+    planes[1, :CHUNK_WORDS] = 0
+    pieces = [0, *(cut for cut in cuts if cut < words), words]
+    chunks, fragments = [], []
+    for begin, end in pairwise(pieces):
+        whole, rest = pack_group(begin, planes[:, begin:end])
+        chunks += whole
+        fragments += rest
+    chunks += join_fragments(fragments, words)
+    expected, rest = pack_group(0, planes)
+    expected += join_fragments(rest, words)
+    assert sorted(chunks) == expected
+    assert [chunk.number for chunk in expected] == list(range(-(-words // CHUNK_WORDS)))
+    for chunk in expected:
+        here = planes[:, chunk.number * CHUNK_WORDS : (chunk.number + 1) * CHUNK_WORDS]
+        for frame, plane in zip(chunk.frames, here, strict=True):
+            assert bool(frame) == plane.any()
+            if frame:
+                np.testing.assert_array_equal(unpack(frame, "frame")[: len(plane)], plane)
 
 
 @pytest.mark.parametrize("share", [0.999, 0.9, 0.5, 0.1, 0.01, 0.0001])
@@ -210,14 +296,20 @@ def test_no_file_is_a_missing_table(tmp_path):
 
 
 def test_a_flipped_byte_in_any_chunk_fails_its_checksum(path):
+    """Or does no harm: a few bits of a zstd frame mean nothing."""
     whole = path.read_bytes()
     found = list(chunks(path))
-    assert len(found) == 2 * (BOARD.cells + 1)
+    assert len(found) > BOARD.cells  # chunks of zeros are left out
+    harmless = 0
     for ply, _, offset, size in found:
         path.write_bytes(whole)
+        with TableFile(path) as table:
+            expected = table.read(ply)
         flip(path, offset + size // 2)
-        with TableFile(path) as table, pytest.raises(ChecksumError, match=re.escape(str(path))):
-            table.read(ply)
+        with TableFile(path) as table, contextlib.suppress(ChecksumError):
+            np.testing.assert_array_equal(table.read(ply), expected)
+            harmless += 1
+    assert harmless < len(found) / 4
 
 
 def test_a_flipped_byte_anywhere_is_named_or_does_no_harm(path):
@@ -248,7 +340,9 @@ def test_a_changed_count_fails_the_digest(path, name):
         TableFile(path)
 
 
-@pytest.mark.parametrize(("name", "value"), [("value", 0), ("left_columns", 1), ("connect", 4)])
+@pytest.mark.parametrize(
+    ("name", "value"), [("value", 0), ("left_columns", 1), ("connect", 4), ("mirror", 0)]
+)
 def test_a_changed_root_attribute_fails_the_digest(path, name, value):
     with h5py.File(path, "r+") as file:
         assert file.attrs[name] != value
@@ -289,11 +383,11 @@ def test_swapped_planes_fail_when_checked(path):
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [
-        ("format_version", 2, "format version 2; this program reads version 1"),
+        ("format_version", 3, "format version 3; this program reads version 2"),
+        ("format_version", 1, "format version 1; .* reads version 2; build the table again"),
         ("game", "gomoku", "game 'gomoku'"),
         ("index", "hashed", "index 'hashed'"),
         ("metric", "dtw", "metric 'dtw'"),
-        ("root", "44", "root '44'"),
     ],
 )
 def test_what_this_program_does_not_know_is_refused_by_name(path, name, value, message):
@@ -328,13 +422,11 @@ def test_a_table_that_was_never_finished_is_incomplete(path, finished):
         TableFile(path)
 
 
-def test_a_full_disk_has_a_name(walked, tmp_path, monkeypatch):
-    values, counts = walked
-    partial = PartialTable(tmp_path / "table.h5", header_for(BOARD, LEFT_COLUMNS))
-    for ply, planes in values.items():
-        partial.write(ply, planes)
+def test_a_full_disk_has_a_name(tmp_path, monkeypatch):
+    partial = PartialTable(tmp_path / "table.h5", HEADER)
+    write_parts(partial)
     full = shutil.disk_usage(tmp_path)._replace(free=1000)
     monkeypatch.setattr("shutil.disk_usage", lambda _: full)
     with pytest.raises(StorageError, match=r"needs .* bytes, .* has 1,000 free"):
-        partial.join(1, counts)
-    assert len(partial.finished_plies()) == len(values)  # nothing is lost
+        partial.join()
+    assert len(partial.finished_plies()) == len(HEADER.counted_plies)  # nothing is lost

@@ -6,17 +6,25 @@ that `naive` finds; then larger boards have the published counts and values.
 
 from dataclasses import replace
 from functools import cache
+from itertools import pairwise
 
 import naive
 import numpy as np
 import pytest
 from strategies import published
+from walks import MemoryKeeper, walk
 
+from retro.errors import DoesNotFitError
 from retro.games.connect import Board
 from retro.index import plain
-from retro.index.ranking import rank_many
+from retro.index.ranking import rank_many, unrank_in_block
+from retro.walk.backward import make_scratch as backward_scratch
+from retro.walk.backward import walk_blocks
 from retro.walk.bits import Native, Portable, has_bmi2
+from retro.walk.layer import layer_groups
 from retro.walk.layers import backward, forward, prepare
+from retro.walk.mirror import make_scratch as mirror_scratch
+from retro.walk.mirror import mirror_blocks, mirror_image
 
 SMALL = [
     (1, 1, 2), (1, 6, 3), (1, 7, 4), (6, 1, 3), (7, 1, 2), (2, 2, 2), (3, 3, 2), (4, 3, 2),
@@ -25,13 +33,6 @@ SMALL = [
 ]  # fmt: skip
 EVERY_CUT = [(naive.Game(*g), left) for g in SMALL for left in range(g[0])]
 LETTER = {1: "W", 0: "D", -1: "L"}
-
-
-def walk(prepared):
-    """(counts of every ply, values of every ply, alive plane of every ply)."""
-    values = dict(backward(prepared))
-    steps = list(forward(prepared, values.get))
-    return [counts for counts, _ in steps], values, [alive for _, alive in steps]
 
 
 @cache
@@ -68,7 +69,7 @@ def test_every_reachable_position_has_the_value_that_naive_finds(game, left_colu
         assert not (win & loss).any()
         np.testing.assert_array_equal(win - loss, expected)
         # The forward walk marks these positions and no others.
-        np.testing.assert_array_equal(set_bits(alive[ply]), np.sort(ranks))
+        np.testing.assert_array_equal(set_bits(alive[ply]), np.unique(ranks))
 
 
 @pytest.mark.parametrize(
@@ -78,9 +79,9 @@ def test_every_reachable_position_has_the_value_that_naive_finds(game, left_colu
 )
 def test_padding_is_zero_in_both_planes(game, left_columns):
     board = Board(*game)
-    for ply, values in backward(prepare(board, left_columns)):
-        padding = np.array([p is None for p in plain.layer(board, left_columns, ply)])
-        for plane in values:
+    for layer in backward(prepare(board, left_columns)):
+        padding = np.array([p is None for p in plain.layer(board, left_columns, layer.ply)])
+        for plane in layer.stored:
             assert not padding[set_bits(plane)].any()
 
 
@@ -109,29 +110,107 @@ def test_the_bytes_do_not_depend_on_the_bit_instructions(board, left_columns):
         assert alive[ply].tobytes() == portable_alive[ply].tobytes()
 
 
-@pytest.mark.parametrize("ply", [0, 1, 10, 19, 20])
+@pytest.mark.parametrize("ply", [0, 1, 10, 19])
 def test_a_walk_goes_on_from_any_layer(ply):
-    prepared = prepare(Board(5, 4))
-    values = dict(backward(prepared))
-    resumed = dict(backward(prepared, values[ply], first_ply=ply - 1))
-    assert sorted(resumed) == list(range(ply))
+    prepared, keeper = prepare(Board(5, 4)), MemoryKeeper()
+    values = {layer.ply: layer.stored.copy() for layer in backward(prepared, keeper)}
+    keeper.groups = {key: group for key, group in keeper.groups.items() if key[0] == ply + 1}
+    resumed = {layer.ply: layer.stored for layer in backward(prepared, keeper, first_ply=ply)}
+    assert sorted(resumed) == list(range(ply + 1))
     assert all(resumed[p].tobytes() == values[p].tobytes() for p in resumed)
+
+
+@pytest.mark.parametrize("ply", [1, 2, 10, 20])
+def test_a_forward_walk_goes_on_from_any_layer(ply):
+    prepared, keeper = prepare(Board(5, 4)), MemoryKeeper()
+    whole = {layer.ply: (tally, layer.stored.copy()) for tally, layer in forward(prepared, keeper)}
+    keeper.groups = {key: group for key, group in keeper.groups.items() if key[0] == ply - 1}
+    for tally, layer in forward(prepared, keeper, first_ply=ply):
+        assert tally == whole[layer.ply][0]
+        assert layer.stored.tobytes() == whole[layer.ply][1].tobytes()
+
+
+def in_pages(layers):
+    """What a layer really has in memory: words that are not zero lie in it."""
+    return sum(layer.bytes_present() for layer in layers if layer is not None)
+
+
+@pytest.mark.parametrize("share", [0.3, 0.6, 0.9])
+@pytest.mark.parametrize("board", [Board(5, 4), Board(6, 3), Board(4, 4, 3)])
+def test_a_walk_in_little_memory_has_the_same_bytes_and_keeps_to_it(monkeypatch, board, share):
+    monkeypatch.setattr("retro.walk.layer.GROUP_WORDS", (16, 64))
+    prepared = prepare(board)
+    _, values, alive = walk(prepared)
+    sizes = [2 * 8 * int(words) for words in prepared.layout.layer_words]
+    memory = int(share * max(a + b for a, b in pairwise(sizes)))
+    previous = None
+    keeper, peak = MemoryKeeper(), 0
+    for layer in backward(prepared, keeper, memory=memory):
+        peak = max(peak, in_pages([layer, previous]))
+        previous = layer
+    assert 0 < peak <= memory
+    forward_keeper = MemoryKeeper()
+    for _ in forward(prepared, forward_keeper, memory=memory // 2):
+        pass
+    for kept, expected in ((keeper, values), (forward_keeper, dict(enumerate(alive)))):
+        assert len(kept.finished) == len(set(kept.finished)) == len(kept.groups)
+        for (ply, number), (content, _) in kept.groups.items():
+            group = layer_groups(prepared.layout, ply)[number]
+            words = np.atleast_2d(expected[ply])[:, group.begin : group.end]
+            assert content.tobytes() == words.tobytes()
+    if share == 0.3 and board == Board(5, 4):
+        assert keeper.recalled > 0
+
+
+def test_a_walk_that_cannot_keep_to_its_memory_says_so():
+    with pytest.raises(DoesNotFitError, match="one group of ply 20 and what it reads"):
+        list(backward(prepare(Board(5, 4)), memory=8))
+
+
+@pytest.mark.parametrize(
+    ("board", "left_columns"), [(Board(5, 4), 4), (Board(6, 3), 3), (Board(4, 5), 2)]
+)
+def test_mirrored_blocks_are_those_that_walking_them_would_give(board, left_columns):
+    """A walk that stores every profile, against the mirror images of one that stores half."""
+    prepared = prepare(board, left_columns)
+    layout = prepared.layout
+    assert not layout.shape.stored.all()
+    after = np.zeros((2, 0), np.uint64)
+    compared = 0
+    for ply in range(layout.plies - 1, -1, -1):
+        here = np.zeros((2, layout.layer_words[ply]), np.uint64)
+        plies = layout.left.stones[:, None] + layout.right.stones[None, :]
+        blocks = tuple(map(np.ascontiguousarray, np.nonzero(plies == ply)))
+        walk_blocks(
+            prepared.bits, layout.shape, prepared.plan,
+            backward_scratch(layout, prepared.plan), ply, here, after, blocks,
+        )  # fmt: skip
+        is_stored = layout.shape.stored[blocks]
+        targets = blocks[0][~is_stored], blocks[1][~is_stored]
+        sources = mirror_image(layout, prepared.mirror, *targets)
+        assert layout.shape.stored[sources].all()
+        mirrored = here.copy()
+        mirrored[:, layout.stored_words[ply] :] = np.uint64(0xAAAA)
+        scratch = mirror_scratch(layout)
+        mirror_blocks(
+            prepared.bits, layout.shape, prepared.mirror.turned, scratch, mirrored, targets, sources
+        )
+        differ = (mirrored[0] ^ here[0]) | (mirrored[1] ^ here[1])
+        for left, right in zip(*targets, strict=True):
+            begin, end = layout.shape.offset[left, right, [0, -1]]
+            for bit in set_bits(differ[begin:end]):
+                first, second, is_position = unrank_in_block(layout.shape, left, right, int(bit))
+                assert is_position
+                assert board.has_line(int(first)) or board.has_line(int(second))
+            compared += end - begin
+        after = here
+    assert compared == (layout.layer_words - layout.stored_words).sum()
 
 
 def test_the_cut_changes_the_places_but_not_the_counts():
     board = Board(5, 4)
     first, *others = [walk(prepare(board, left))[0] for left in (1, 2, 3)]
     assert all(counts == first for counts in others)
-
-
-def test_without_values_every_live_position_counts_as_a_draw():
-    board = Board(4, 4)
-    valued = walk(prepare(board))[0]
-    plain_counts = [counts for counts, _ in forward(prepare(board))]
-    for with_values, without in zip(valued, plain_counts, strict=True):
-        assert without.positions == with_values.positions
-        assert (without.win, without.loss) == (0, with_values.terminal)
-        assert without.draw == with_values.positions - with_values.terminal
 
 
 def by_board(row):

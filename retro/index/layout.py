@@ -20,6 +20,15 @@ half-profile), a block its rectangles by increasing q. So
 is computed, never stored: no hash, no search, no key. Each pair of
 half-profiles has one ply, so one table `offset[left, right, q]` serves all layers.
 
+A profile and its mirror image have the same values, so of the whole board's
+profiles only one of the two, the canonical one, is walked and stored: the one
+whose left columns hold more stones. The canonical blocks lie in front, so the
+first `stored_words` words are the table; behind them the others have places,
+too, which a walk fills as it needs them (see `walk.mirror`):
+
+    layer  | canonical blocks ...        | mirrored blocks ...  |
+           0                   stored_words                layer_words
+
 Positions with a line inside a half have no rank: the game ended there. Those
 whose line crosses the halves do have one, and their stored value means nothing.
 
@@ -48,6 +57,9 @@ if TYPE_CHECKING:
 
 WORD_BITS = 64
 MAX_LISTED = 200_000_000
+# Listing a colouring costs as much as walking so many positions; beside a root the bounds of
+# both are less sharp, and a 9x5 root took 28 s with the first number, 8 s with the second.
+LISTING_COST, ROOTED_LISTING_COST = 160, 400
 
 
 class Shape(NamedTuple):
@@ -76,6 +88,7 @@ class Shape(NamedTuple):
     right_start: NDArray[np.int64]
     left_colourings: NDArray[np.uint64]
     right_colourings: NDArray[np.uint64]
+    stored: NDArray[np.bool_]  # [left profile, right profile] whether the profile is canonical
     row_words: NDArray[np.int64]  # [left profile, q] words of a row
     offset: NDArray[np.int64]  # [left profile, right profile, q] first word of the rectangle
 
@@ -90,6 +103,7 @@ class Layout:
     right: Half
     shape: Shape
     layer_words: NDArray[np.int64]  # [ply]
+    stored_words: NDArray[np.int64]  # [ply] of these, the words of canonical blocks
 
     @property
     def plies(self) -> int:
@@ -148,11 +162,14 @@ def default_left_columns(board: Board, root: Position | None = None) -> int:
     """
     ranked = sum(ranked_bound(board, root))
     root = root or Position(board)
-    left_columns = 0
+    # The left half of a whole board is not the smaller one, so that it can be mirrored.
+    left_columns = 0 if root.ply or board.width == 1 else (board.width + 1) // 2
     while left_columns + 1 < board.width:
         columns, first, second = _sides(board, left_columns + 1, root)[0]
         listed = capacity(columns, board.height, board.connect, first, second)
-        if listed * 160 > ranked or listed > MAX_LISTED:
+        if listed * (ROOTED_LISTING_COST if root.ply else LISTING_COST) > ranked:
+            break
+        if listed > MAX_LISTED:
             break
         left_columns += 1
     return left_columns
@@ -182,14 +199,19 @@ def make_layout(
     )
     row_words = (left.counts() + WORD_BITS - 1) // WORD_BITS
     offset = _rectangles(left, row_words, right)
+    stored = np.ones(offset.shape[:2], np.bool_) if root.ply else canonical_profiles(left, right)
     blocks = offset[:, :, -1].copy()
     layer_words = np.zeros(board.cells + 1, np.int64)
+    stored_words = np.zeros(board.cells + 1, np.int64)
     plies = left.stones[:, None] + right.stones[None, :]
     for ply in range(root.ply, board.cells + 1):
-        here = plies == ply
-        ends = np.cumsum(blocks[here])
-        blocks[here] = ends - blocks[here]
-        layer_words[ply] = ends[-1]
+        for chosen in (stored, ~stored):
+            here = (plies == ply) & chosen
+            ends = layer_words[ply] + np.cumsum(blocks[here])
+            blocks[here] = ends - blocks[here]
+            layer_words[ply] = ends[-1] if len(ends) else layer_words[ply]
+            if chosen is stored:
+                stored_words[ply] = layer_words[ply]
     offset += blocks[:, :, None]
     arrays: dict[str, Any] = {}
     for side, half in (("left", left), ("right", right)):
@@ -197,8 +219,32 @@ def make_layout(
         del arrays[f"{side}_geometry"]
     sizes = (board.width, board.height, left_columns)
     stones = (np.uint64(root.first), np.uint64(root.second))
-    shape = Shape(*sizes, *stones, **arrays, row_words=row_words, offset=offset)
-    return Layout(board, root, left, right, shape, layer_words)
+    shape = Shape(*sizes, *stones, **arrays, stored=stored, row_words=row_words, offset=offset)
+    return Layout(board, root, left, right, shape, layer_words, stored_words)
+
+
+def canonical_profiles(left: Half, right: Half) -> NDArray[np.bool_]:
+    """[left profile, right profile]: which of each mirror pair of profiles is stored.
+
+    The one with more stones on the left; then the one whose outermost pair of
+    unequal columns is higher on the left. Counting all stones keeps moves that
+    lead to a profile of the other kind rare. A cut that leaves the right half
+    wider than the left one admits no mirroring (`walk.mirror`): all are stored.
+    """
+    shape = len(left.stones), len(right.stones)
+    columns = left.geometry.width + right.geometry.width
+    if left.geometry.width < right.geometry.width:
+        return np.ones(shape, np.bool_)
+    heights = [
+        *(np.broadcast_to(h[:, None], shape) for h in left.heights.T),
+        *(np.broadcast_to(h[None, :], shape) for h in right.heights.T),
+    ]
+    steps = [heights[c] - heights[columns - 1 - c] for c in range(columns // 2)]
+    lean = np.zeros(shape, np.int64)
+    for step in reversed(steps):
+        lean = np.where(step == 0, lean, np.sign(step))
+    surplus = sum(steps, np.zeros(shape, np.int64))
+    return np.asarray(np.where(surplus == 0, lean, surplus) >= 0)
 
 
 def _require_root(board: Board, root: Position) -> Position:
@@ -240,7 +286,7 @@ def _rectangles(left: Half, row_size: NDArray[np.int64], right: Half) -> NDArray
 
 
 class Blocks(NamedTuple):
-    """The blocks of one layer in the order in which they lie."""
+    """Blocks of one layer in the order in which they lie."""
 
     left: NDArray[np.int64]  # half-profiles
     right: NDArray[np.int64]
@@ -248,17 +294,18 @@ class Blocks(NamedTuple):
 
 
 def layer_blocks(layout: Layout, ply: int) -> Blocks:
-    """The blocks of a layer."""
+    """The canonical blocks of a layer: what is walked and stored."""
     plies = layout.left.stones[:, None] + layout.right.stones[None, :]
-    left, right = map(np.ascontiguousarray, np.nonzero(plies == ply))
-    offset = np.append(layout.shape.offset[left, right, 0], layout.layer_words[ply])
+    left, right = map(np.ascontiguousarray, np.nonzero((plies == ply) & layout.shape.stored))
+    offset = np.append(layout.shape.offset[left, right, 0], layout.stored_words[ply])
     return Blocks(left, right, offset)
 
 
 def ranked_positions(layout: Layout) -> NDArray[np.int64]:
-    """How many positions have a rank, per ply (padding not counted)."""
+    """How many positions of canonical profiles have a rank, per ply (padding not counted)."""
     blocks = _rectangles(layout.left, layout.left.counts(), layout.right)[:, :, -1]
     plies = layout.left.stones[:, None] + layout.right.stones[None, :]
+    plies = np.where(layout.shape.stored, plies, -1)
     return np.array([blocks[plies == ply].sum() for ply in range(layout.plies)], np.int64)
 
 

@@ -37,15 +37,23 @@ def colourings(
     return sorted(c for c in chosen if not board.has_line(c) and not board.has_line(sum(bits) - c))
 
 
+def is_canonical(heights: Heights) -> bool:
+    """Whether a profile, not its mirror image, is the stored one of the two."""
+    pairs = [(heights[c], heights[-1 - c]) for c in range(len(heights) // 2)]
+    surplus = sum(left - right for left, right in pairs)
+    lean = next((left - right for left, right in pairs if left != right), 0)
+    return (surplus or lean) >= 0
+
+
 def layer(
     board: Board, left_columns: int, ply: int, root: Position | None = None
 ) -> Iterator[Position | None]:
-    """Every place of a layer in order: its position, or None for padding.
+    """Every stored place of a layer in order: its position, or None for padding.
 
     With a root only what extends it has a place.
 
-    >>> [place and place.first for place in layer(Board(2, 1), 1, ply=1)][:66:64]
-    [4, 1]
+    >>> [place and place.first for place in layer(Board(3, 1), 1, ply=1)][:66:64]
+    [4, 16]
     """
     height, connect = board.height, board.connect
     root = root or Position(board)
@@ -60,7 +68,8 @@ def layer(
         (root.first >> cut, root.second >> cut),
     )
     for heights in profiles:
-        if sum(heights) != ply:
+        has_mirror = 2 * left_columns >= board.width and not root.ply
+        if sum(heights) != ply or (has_mirror and not is_canonical(heights)):
             continue
         left, right = heights[:left_columns], heights[left_columns:]
         occupied = sum(board.bit(c, r) for c, top in enumerate(heights) for r in range(top))

@@ -4,6 +4,9 @@
 
     place = (ply, rank);  word = rank // 64, bit = rank % 64 of the ply's planes
 
+Profiles come in mirror pairs of which one is stored, so a position of the
+other is mirrored first: both have the rank of the stored one.
+
 A rank fits 63 bits on every board whose layout fits in memory: layers of 7x6
 hold about 2e12 bits.
 """
@@ -84,6 +87,17 @@ def half_profile(stones, base, height):
     return profile
 
 
+@inner
+def mirrored(stones, width, height):
+    """The stones with the columns in reverse order."""
+    column_mask = (U1 << np.uint64(height)) - U1
+    result = U0
+    for column in range(width):
+        bits = (stones >> np.uint64(column * (height + 1))) & column_mask
+        result |= bits << np.uint64((width - 1 - column) * (height + 1))
+    return result
+
+
 @entry
 def rank_many(shape, first, second, ranks):
     """The ranks of many positions in their layers; fills `ranks` in place.
@@ -98,7 +112,7 @@ def rank_many(shape, first, second, ranks):
     left_stones, right_stones = shape.left_stones, shape.right_stones
     left_start, right_start = shape.left_start, shape.right_start
     left_colourings, right_colourings = shape.left_colourings, shape.right_colourings
-    row_words, offset = shape.row_words, shape.offset
+    stored, row_words, offset = shape.stored, shape.row_words, shape.offset
     left_base, right_base = shape.left_base, shape.right_base
     root_first, root_second, height = shape.root_first, shape.root_second, shape.height
     cut = np.uint64(shape.left_columns * (height + 1))
@@ -108,20 +122,24 @@ def rank_many(shape, first, second, ranks):
         if (first[i] & root_first) != root_first or (second[i] & root_second) != root_second:
             ranks[i] = NOT_COVERED
             continue
-        both = first[i] | second[i]
+        ours, both = first[i], first[i] | second[i]
         pl = half_profile(both & low, left_base, height)
         pr = half_profile(both >> cut, right_base, height)
         if pl < 0 or pr < 0 or (first[i] & second[i]) != U0:
             continue
         ply = left_stones[pl] + right_stones[pr]
-        q_left = popcount(first[i] & low)
-        q = popcount(first[i] >> cut)
-        if ply != popcount(both) or q_left + q != (ply + 1) // 2:
+        if ply != popcount(both) or popcount(ours) != (ply + 1) // 2:
             continue
+        if not stored[pl, pr]:
+            ours, both = mirrored(ours, shape.width, height), mirrored(both, shape.width, height)
+            pl = half_profile(both & low, left_base, height)
+            pr = half_profile(both >> cut, right_base, height)
+        q_left = popcount(ours & low)
+        q = popcount(ours >> cut)
         start, end = left_start[pl, q_left], left_start[pl, q_left + 1]
-        column = find_sorted(left_colourings, start, end, first[i] & low) - start
+        column = find_sorted(left_colourings, start, end, ours & low) - start
         start, end = right_start[pr, q], right_start[pr, q + 1]
-        row = find_sorted(right_colourings, start, end, first[i] >> cut) - start
+        row = find_sorted(right_colourings, start, end, ours >> cut) - start
         if row >= 0 and column >= 0:
             ranks[i] = 64 * (offset[pl, pr, q] + row * row_words[pl, q_left]) + column
 

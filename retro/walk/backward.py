@@ -98,7 +98,7 @@ def walk_blocks(bits, shape, plan, scratch, ply, here, after, blocks):
     total = (ply + 1) // 2
     for i in range(len(blocks[0])):
         pl, pr = blocks[0][i], blocks[1][i]
-        armed = _arm_lines(shape, plan, scratch, pl, pr)
+        armed = arm_lines(shape, plan, scratch, pl, pr)
         low, high = total - shape.left_stones[pl], shape.right_stones[pr]
         for q in range(max(0, low), min(total, high) + 1):
             row_words = shape.row_words[pl, total - q]
@@ -116,7 +116,7 @@ def walk_blocks(bits, shape, plan, scratch, ply, here, after, blocks):
 
 
 @inner
-def _arm_lines(shape, plan, scratch, pl, pr):
+def arm_lines(shape, plan, scratch, pl, pr):
     """List the cross lines with one empty cell, a playable one, and what they ask of each half.
 
     Modifies scratch.line_left and line_right in place; returns how many there are.

@@ -1,4 +1,4 @@
-"""The forward walk: which positions can arise in play, and how many of each value.
+"""The forward walk: which positions can arise in play.
 
 One plane per layer, `alive`: reachable from the root (the empty board, unless
 the layout is rooted elsewhere) and not finished.
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from retro.walk.plans import Plan
 
 # What forward_blocks counts.
-ALIVE, TERMINAL, WON, LOST = 0, 1, 2, 3
+ALIVE, TERMINAL = 0, 1
 
 
 class ForwardPlan(NamedTuple):
@@ -99,7 +99,7 @@ class Scratch(NamedTuple):
     dense: NDArray[np.uint64]  # [word] extracted bits without gaps
     ended: NDArray[np.uint64]  # [word] one row of just ended positions
     moves: NDArray[np.int64]  # [board column, field] where predecessors lie; fields below
-    counts: NDArray[np.int64]  # ALIVE, TERMINAL, WON, LOST
+    counts: NDArray[np.int64]  # ALIVE, TERMINAL
 
 
 # Fields of Scratch.moves: first word of the predecessor's rectangle (-1: there is none), its
@@ -130,20 +130,18 @@ def make_scratch(layout: Layout, plan: Plan, forward: ForwardPlan) -> Scratch:
         np.zeros(longest, np.uint64),
         np.zeros(longest, np.uint64),
         np.zeros((layout.board.width, 5), np.int64),
-        np.zeros(4, np.int64),
+        np.zeros(2, np.int64),
     )
 
 
 @entry
-def forward_blocks(bits, shape, plans, scratch, ply, layers, values, blocks):
+def forward_blocks(bits, shape, plans, scratch, ply, layers, blocks):
     """Mark the live reachable positions of some blocks from the previous layer's.
 
     `plans` is (plan, forward plan). `layers` is (before, here), the alive
     planes of the previous and of this layer; `here` is filled in place.
-    `values` are this layer's planes, [2, words], or [2, 0] to count positions
-    only. Adds the numbers ALIVE, TERMINAL, WON and LOST (the last two of those
-    alive) to scratch.counts. Threads may run this on the same layer at once:
-    each block's words belong to it alone.
+    Adds the numbers ALIVE and TERMINAL to scratch.counts. Threads may run this
+    on the same layer at once: each block's words belong to it alone.
     """
     plan, forward = plans
     before, here = layers
@@ -160,7 +158,7 @@ def forward_blocks(bits, shape, plans, scratch, ply, layers, values, blocks):
             if words > 0:
                 lines = _find_lines(shape, plan, scratch, rect)
                 _mark_rectangle(bits, shape, plan, forward.down, layers, scratch, rect)
-                _count_rectangle(shape, scratch, here, values, rect, lines)
+                _count_rectangle(shape, scratch, here, rect, lines)
                 _count_ended_rows(shape, forward, before, scratch, rect)
             _count_ended_columns(bits, shape, plan.stay, forward, before, scratch, rect)
 
@@ -297,14 +295,14 @@ def _spread(bits, dense, masks, under, plane, row):
 
 
 @inner
-def _count_rectangle(shape, scratch, here, values, rect, lines):
+def _count_rectangle(shape, scratch, here, rect, lines):
     """Count the rows of a rectangle and take the finished positions out; in place."""
     colourings, line_right, plane = shape.right_colourings, scratch.line_right, scratch.line_plane
     mine = U0 if rect.mover == 0 else shape.right_occupied[rect.right]
     words = np.uint64(rect.row_words)
     begin = np.uint64(shape.offset[rect.left, rect.right, rect.q])
     low, high = shape.right_start[rect.right, rect.q], shape.right_start[rect.right, rect.q + 1]
-    alive, terminal, won, lost = 0, 0, 0, 0
+    alive, terminal = 0, 0
     for i in range(low, high):
         for line in range(lines):
             if ((colourings[i] ^ mine) & line_right[line]) == line_right[line]:
@@ -313,15 +311,9 @@ def _count_rectangle(shape, scratch, here, values, rect, lines):
                     here[begin + word] &= ~plane[line, word]
         for word in range(words):
             alive += popcount(here[begin + word])
-        if values.shape[1] > 0:
-            for word in range(words):
-                won += popcount(here[begin + word] & values[0, begin + word])
-                lost += popcount(here[begin + word] & values[1, begin + word])
         begin += words
     scratch.counts[ALIVE] += alive
     scratch.counts[TERMINAL] += terminal
-    scratch.counts[WON] += won
-    scratch.counts[LOST] += lost
 
 
 @inner

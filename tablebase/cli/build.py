@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +15,8 @@ from tablebase.cli.common import (
     add_connect,
     add_json,
     add_version,
+    memory_size,
+    ply_range,
     run,
     say,
     thread_count,
@@ -35,7 +36,7 @@ def make_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="build-tablebase",
         description="Solve every position of a Connect Four board and write the table.",
-        epilog="Interrupted, the same command resumes after the last complete ply. Other games: "
+        epilog="Interrupted, the same command resumes where it was. Other games: "
         f"build-tablebase GAME WxH; games: {', '.join(NAMES)}.",
     )
     parser.add_argument("board", metavar="WxH", help="columns x rows, such as 5x4")
@@ -44,6 +45,12 @@ def make_parser() -> argparse.ArgumentParser:
     place.add_argument("--out", type=Path, metavar="PATH", help="the file to write")
     place.add_argument(
         "--dir", type=Path, metavar="DIR", help="folder of tables (TABLEBASE_DIR, else tables)"
+    )
+    parser.add_argument(
+        "--plies", type=ply_range, metavar="A..B", help="keep the values of these plies only"
+    )
+    parser.add_argument(
+        "--memory", type=memory_size, metavar="SIZE", help="such as 4G; default: what is free"
     )
     parser.add_argument("--threads", type=thread_count, metavar="N", help="default: all cores")
     parser.add_argument("--force", action="store_true", help="build again from nothing")
@@ -69,19 +76,20 @@ def _plan(options: argparse.Namespace, board: Board, path: Path) -> int:
     from tablebase.estimate import estimate_build, require_fit
     from tablebase.units import duration, size
 
-    estimate = estimate_build(board)
+    estimate = estimate_build(board, plies=options.plies, memory=options.memory)
     try:
         require_fit(estimate, path.parent)
         obstacle = None
     except DoesNotFitError as error:
         obstacle = str(error)
     if options.json:
-        show.print_json({**asdict(estimate), "file": str(path), "fits": obstacle is None})
+        show.print_json({**estimate.as_json(), "file": str(path), "fits": obstacle is None})
     else:
         print(f"{board.name} would go to {path}")
         print(f"ranked positions  {estimate.ranked:,}")
         print(f"time              about {duration(estimate.seconds)} on two cores")
-        print(f"memory            {size(estimate.memory)}")
+        print(f"memory            {size(estimate.memory)}", end=" ")
+        print(f"({size(estimate.least_memory)} at least, with --memory)")
         print(f"disk              {size(estimate.disk)}", end=" ")
         print(f"({size(estimate.disk_while_building)} while building)")
         print(f"fits here         {'yes' if obstacle is None else 'no'}")
@@ -95,12 +103,18 @@ def _build(options: argparse.Namespace, board: Board, path: Path) -> int:
     from tablebase.cli import show
     from tablebase.cli.progress import BuildProgress
     from tablebase.probe import open_tablebase
-    from tablebase.units import duration
+    from tablebase.units import duration, size
 
     try:
         with BuildProgress(quiet=options.quiet) as progress:
             result = build_tablebase(
-                board, path, threads=options.threads, force=options.force, report=progress.report
+                board,
+                path,
+                plies=options.plies,
+                memory=options.memory,
+                threads=options.threads,
+                force=options.force,
+                report=progress.report,
             )
     except KeyboardInterrupt:
         say(f"interrupted; what is finished is kept in {path}.partial")
@@ -109,12 +123,13 @@ def _build(options: argparse.Namespace, board: Board, path: Path) -> int:
     if not result.was_there:
         # A first question now, so that the kernels that answer it are compiled and cached.
         with open_tablebase(path) as table:
-            table.probe("")
+            table.get_wdl("")
     if not options.quiet:
         if result.was_there:
             say(f"{path} is finished: nothing to do")
         else:
-            say(f"built in {duration(result.seconds)}")
+            peak = f", at most {size(peak_memory())} of memory" if peak_memory() else ""
+            say(f"built in {duration(result.seconds)}{peak}")
     if options.json:
         content = show.stats_json(board, result.value, result.records)
         show.print_json({**content, "file": str(path), "size": result.size})
@@ -122,6 +137,16 @@ def _build(options: argparse.Namespace, board: Board, path: Path) -> int:
         show.print_stats(board, result.value, result.records)
         show.print_file(path, result.size)
     return 0
+
+
+def peak_memory() -> int:
+    """The most memory that this process had, in bytes, or 0 if the system does not say."""
+    try:
+        import resource
+    except ImportError:
+        return 0
+    unit = 1 if sys.platform == "darwin" else 1024
+    return unit * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
+import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -92,6 +93,30 @@ def thread_count(text: str) -> int:
     if not text.isascii() or not text.isdigit() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"found {text!r}, wanted a whole number of at least 1")
     return int(text)
+
+
+def ply_range(text: str) -> range:
+    """Plies from text: `3..20`, or one, `7`.
+
+    >>> ply_range("3..20")
+    range(3, 21)
+    """
+    match = re.fullmatch(r"([0-9]{1,3})(?:\.\.([0-9]{1,3}))?", text, re.ASCII)
+    if match is None or int(match[2] or match[1]) < int(match[1]):
+        raise argparse.ArgumentTypeError(f"found {text!r}, wanted plies such as 0..20")
+    return range(int(match[1]), int(match[2] or match[1]) + 1)
+
+
+def memory_size(text: str) -> int:
+    """Bytes from text: `4G`, `500M`, or a plain number.
+
+    >>> memory_size("1.5G")
+    1500000000
+    """
+    match = re.fullmatch(r"([0-9]{1,15}(?:\.[0-9]{1,3})?)([kKMGT]?)B?", text, re.ASCII)
+    if match is None:
+        raise argparse.ArgumentTypeError(f"found {text!r}, wanted a size such as 4G or 500M")
+    return int(float(match[1]) * 1000 ** " KMGT".index(match[2].upper() or " "))
 
 
 def table_file(options: argparse.Namespace) -> Path:

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from tablebase.build import Progress
 
 SECONDS_BETWEEN_LINES = 2.0
-PHASES = {"walk": "walking back", "count": "counting"}
+PHASES = {"mark": "walking forward", "walk": "walking back"}
+FORWARD_SHARE = 0.4  # of the time that a whole build takes
 
 
 class BuildProgress:
@@ -26,7 +27,7 @@ class BuildProgress:
         self._bar: Bar | None = None
         self._phase = ""
         self._last_line = time.monotonic()
-        # Rates count from the first report on: before it kernels are loaded or compiled.
+        # Rates count from a phase's first report on: before it kernels are loaded or compiled.
         self._begin = 0.0
         self._done_at_begin = 0
 
@@ -54,9 +55,8 @@ class BuildProgress:
         if self._quiet:
             return
         now = time.monotonic()
-        if not self._begin:
-            self._begin, self._done_at_begin = now, progress.done
         if progress.phase != self._phase:
+            self._begin, self._done_at_begin = now, progress.done
             if self._phase == "" and progress.resumed:
                 say(f"resuming at ply {progress.ply}: {progress.resumed:,} positions were done")
             self._phase = progress.phase
@@ -73,17 +73,15 @@ class BuildProgress:
 
 
 def _text(progress: Progress, done_before: int, seconds: float) -> str:
-    """Ply, rate and time left; counting is taken to cost as much as walking."""
+    """Ply, rate of this phase and time left of the build."""
     done = progress.done - done_before
-    left = progress.total - progress.done
-    if progress.phase == "count":
-        done += progress.total
-    else:
-        left += progress.total
     if done <= 0 or seconds <= 0:
         return f"ply {progress.ply}"
     rate = done / seconds
-    return f"ply {progress.ply}, {rate / 1e6:,.0f} million/s, {duration(left / rate)} left"
+    left = (progress.total - progress.done) / rate
+    if progress.phase == "mark":
+        left += progress.total / rate * (1 - FORWARD_SHARE) / FORWARD_SHARE
+    return f"ply {progress.ply}, {rate / 1e6:,.0f} million/s, {duration(left)} left"
 
 
 class Ticker:
