@@ -11,20 +11,21 @@ table knows no distances, while the solver's winner hurries and its loser stalls
 
 from __future__ import annotations
 
+import contextlib
 import time
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from retro.errors import GameOverError, MissingTableError, TimeLimitError
+from retro.errors import GameOverError, NotCoveredError, TimeLimitError
 from retro.games.connect import Position
 from retro.games.connect_text import as_position, column_text
 from retro.games.rated import RatedMove, order_moves
 from tablebase.probe import Probe
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -49,12 +50,13 @@ class Line(NamedTuple):
 
 
 class Oracle:
-    """A board's table, if there is one, with the solver behind it.
+    """A board's tables, if there are any, with the solver behind them.
 
     Parameters
     ----------
-    board, table
-        The board, and its open table or None; whoever opened the table closes it.
+    board, tables
+        The board, and its open tables; whoever opened them closes them. The first
+        one that covers a position answers.
     memory_mb
         Size of the solver's transposition table.
     time_limit
@@ -68,7 +70,7 @@ class Oracle:
     Examples
     --------
     >>> from retro.games.connect import Board
-    >>> oracle = Oracle(Board(4, 4), None, memory_mb=1)
+    >>> oracle = Oracle(Board(4, 4), [], memory_mb=1)
     >>> found = oracle.probe("22")
     >>> found.value, found.source, [move.move for move in found.best]
     (0, 'search', ['2', '3', '1', '4'])
@@ -77,14 +79,14 @@ class Oracle:
     def __init__(
         self,
         board: Board,
-        table: Tablebase | None,
+        tables: Sequence[Tablebase],
         *,
         memory_mb: int = DEFAULT_MEMORY_MB,
         time_limit: float | None = None,
         before_search: Callable[[], None] = lambda: None,
         report: Callable[[int, float], None] = lambda *_: None,
     ) -> None:
-        self.board, self.table = board, table
+        self.board, self.tables = board, tables
         self._memory_mb = memory_mb
         self._time_limit = time_limit
         self._before_search = before_search
@@ -94,11 +96,9 @@ class Oracle:
     def probe(self, position: Any) -> Probe:
         """The value of a position and of every legal move, best first, and who knew it."""
         position = self._live(position)
-        if self.table is not None:
-            try:
-                return self.table.probe(position)
-            except MissingTableError:
-                pass  # a table of some plies only
+        for table in self.tables:
+            with contextlib.suppress(NotCoveredError):
+                return table.probe(position)
         moves = []
         for column in position.legal_columns():
             after = position.play(column)
@@ -112,20 +112,16 @@ class Oracle:
     def best_line(self, position: Any) -> Line:
         """One line of best play to the end of the game, always the first of the best moves."""
         position = self._live(position)
-        if self.table is not None:
-            try:
-                return Line(position, self.table.best_line(position), "table")
-            except MissingTableError:
-                pass
+        for table in self.tables:
+            with contextlib.suppress(NotCoveredError):
+                return Line(position, table.best_line(position), "table")
         return Line(position, self.solver.best_line(position), "search")
 
     def probe_many(self, first: NDArray[np.uint64], second: NDArray[np.uint64]) -> NDArray[np.int8]:
         """The values of many positions, as `Tablebase.probe_many` has them."""
-        if self.table is not None:
-            try:
-                return self.table.probe_many(first, second)
-            except MissingTableError:
-                pass
+        for table in self.tables:
+            with contextlib.suppress(NotCoveredError):
+                return table.probe_many(first, second)
         pairs = zip(first.tolist(), second.tolist(), strict=True)
         return np.array([self._value(Position(self.board, *pair)) for pair in pairs], np.int8)
 
@@ -140,8 +136,7 @@ class Oracle:
         from retro.search.solver import Solver
 
         self._before_search()
-        tables = [] if self.table is None else [self.table]
-        return Solver(self.board, memory_mb=self._memory_mb, tables=tables, report=self._tick)
+        return Solver(self.board, memory_mb=self._memory_mb, tables=self.tables, report=self._tick)
 
     def _live(self, position: Any) -> Position:
         found = as_position(self.board, position).check()

@@ -291,7 +291,7 @@ class Tablebase:
             raise IllegalPositionError(
                 f"{self.board.name} has no position without a line on ply {ply}"
             )
-        geo = geometry(self.board)
+        geo, root = geometry(self.board), np.uint64(self.root.first | self.root.second)
         while True:
             place = Place(ply, int(rng.integers(64 * self.layout.stored_words[ply])))
             position = unrank_position(self.layout, place)
@@ -302,9 +302,8 @@ class Tablebase:
                 if image.first | image.second == position.first | position.second:
                     continue  # such a profile is stored whole, others stand for two
                 position = image
-            if is_reachable(geo, np.uint64(position.first), np.uint64(position.second)):
+            if is_reachable(geo, root, np.uint64(position.first), np.uint64(position.second)):
                 return position
-
 
     def _require_root(self, ours: NDArray[np.uint64], theirs: NDArray[np.uint64]) -> None:
         if not self.header.root:

@@ -72,7 +72,7 @@ def count_strategies(board: Board, values: Values) -> list[Strategy]:
     >>> from retro.games.connect import Board
     >>> from tablebase.oracle import Oracle
     >>> board = Board(4, 3, 3)
-    >>> found = count_strategies(board, Oracle(board, None, memory_mb=1).probe_many)
+    >>> found = count_strategies(board, Oracle(board, [], memory_mb=1).probe_many)
     >>> [(strategy.player, strategy.value, strategy.total) for strategy in found]
     [('first', 1, PlyCount(ply=11, decide=35, answer=12, finished=23))]
     """

@@ -24,7 +24,7 @@ class LaterPlies:
 
     def _covered(self, position: Position) -> Position:
         if position.ply < self.first_ply:
-            raise errors.MissingTableError(f"ply {position.ply} is not in the table")
+            raise errors.NotCoveredError(f"ply {position.ply} is not in the table")
         return position
 
     def probe(self, position):
@@ -45,7 +45,7 @@ def table(built_5x4: object, table_folder: Path):
 
 @pytest.fixture
 def searching() -> Oracle:
-    return Oracle(BOARD, None, memory_mb=16)
+    return Oracle(BOARD, [], memory_mb=16)
 
 
 def ask(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
@@ -56,7 +56,7 @@ def ask(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, 
 
 @pytest.mark.parametrize("moves", POSITIONS)
 def test_table_and_search_answer_alike(table: Tablebase, searching: Oracle, moves: str) -> None:
-    by_table = Oracle(BOARD, table).probe(moves)
+    by_table = Oracle(BOARD, [table]).probe(moves)
     by_search = searching.probe(moves)
     assert by_search == by_table._replace(source="search")
     assert (by_table.source, by_search.source) == ("table", "search")
@@ -66,7 +66,7 @@ def test_table_and_search_answer_alike(table: Tablebase, searching: Oracle, move
 def test_both_lines_keep_the_value_to_the_end(
     table: Tablebase, searching: Oracle, moves: str
 ) -> None:
-    by_table, by_search = Oracle(BOARD, table).best_line(moves), searching.best_line(moves)
+    by_table, by_search = Oracle(BOARD, [table]).best_line(moves), searching.best_line(moves)
     assert (by_table.source, by_search.source) == ("table", "search")
     assert by_table.value == by_search.value == table.probe_wdl(moves)
     for line in (by_table, by_search):
@@ -81,7 +81,7 @@ def test_both_lines_keep_the_value_to_the_end(
 def test_a_table_of_some_plies_answers_those(table: Tablebase) -> None:
     searches: list[str] = []
     part = LaterPlies(table, 6)
-    oracle = Oracle(BOARD, part, memory_mb=16, before_search=lambda: searches.append("one"))
+    oracle = Oracle(BOARD, [part], memory_mb=16, before_search=lambda: searches.append("one"))
     assert oracle.probe("333111").source == "table"
     assert searches == []
     assert oracle.probe("33311") == table.probe("33311")._replace(source="search")

@@ -13,9 +13,9 @@ from itertools import product
 import naive
 import numpy as np
 import pytest
-from walks import walk
 from hypothesis import given
 from hypothesis import strategies as st
+from walks import walk
 
 from retro.errors import GameOverError, IllegalPositionError, WrongBoardError
 from retro.games.connect import Board, Position

@@ -16,7 +16,7 @@ from strategies import EXTREME_SHAPES, board_games, boards
 
 from retro.errors import BadTextError, GameOverError, IllegalPositionError
 from retro.games.connect import DRAW, LOSS, Board, Position, find_moves
-from retro.games.connect_bits import geometry, gravity_holds, has_line, is_reachable
+from retro.games.connect_bits import U0, geometry, gravity_holds, has_line, is_reachable
 
 TINY_GAMES = [naive.Game(*g) for g in [(3, 3, 3), (2, 4, 3), (4, 2, 3), (3, 2, 2), (1, 6, 4)]]
 
@@ -133,7 +133,9 @@ def test_reachable_means_the_same_to_naive_to_find_moves_and_to_the_kernel(game)
         seen[expected] += 1
         moves = find_moves(position)
         assert (moves is not None) == expected
-        assert is_reachable(geo, np.uint64(position.first), np.uint64(position.second)) == expected
+        assert (
+            is_reachable(geo, U0, np.uint64(position.first), np.uint64(position.second)) == expected
+        )
         if moves is not None:
             assert play(board, *moves) == position
     assert seen[True] == len(reachable)

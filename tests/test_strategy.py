@@ -55,7 +55,7 @@ def graph(game: naive.Game, strategist: str) -> list[tuple[int, int, int, int]]:
 @pytest.mark.parametrize("game", GAMES)
 def test_counts_are_those_of_plain_sets(game: naive.Game) -> None:
     board = Board(*game)
-    oracle = Oracle(board, None, memory_mb=1)
+    oracle = Oracle(board, [], memory_mb=1)
     value = naive.values(game)[naive.empty(game)]
     players = {1: ["first"], -1: ["second"], 0: ["first", "second"]}[value]
     found = count_strategies(board, oracle.probe_many)
@@ -69,8 +69,8 @@ def test_counts_are_those_of_plain_sets(game: naive.Game) -> None:
 def test_table_and_search_count_the_same(built_4x4: object, table_folder: Path) -> None:
     board = Board(4, 4)
     with open_tablebase(table_folder / f"{board.name}.h5") as table:
-        by_table = count_strategies(board, Oracle(board, table).probe_many)
-    assert by_table == count_strategies(board, Oracle(board, None, memory_mb=1).probe_many)
+        by_table = count_strategies(board, Oracle(board, [table]).probe_many)
+    assert by_table == count_strategies(board, Oracle(board, [], memory_mb=1).probe_many)
 
 
 def test_the_command_counts_5x4(

@@ -79,36 +79,42 @@ def gravity_holds(geometry, stones):
 
 
 @entry
-def is_reachable(geometry, first, second):
+def is_reachable(geometry, root, first, second):
     """Whether some order of moves leads to this position; the jitted twin of `find_moves`.
 
-    Takes stones off the tops, last mover first. The colours are given, so a
-    state is just the column heights; each is tried once. Takes for granted that
-    the position passes `Position.check`. Memory: one byte per profile.
+    `root` are the cells occupied at the start, 0 for the empty board; they hold
+    the same stones. Takes stones off the tops, last mover first. The colours
+    are given, so a state is just the column heights; each is tried once. Takes
+    for granted that the position passes `Position.check`. Memory: 17 bytes per profile.
     """
-    width, radix = geometry.width, geometry.height + 1
-    tried = np.zeros(radix**width, np.uint8)
-    first_stack = np.empty(radix**width + 1, np.uint64)
-    second_stack = np.empty(radix**width + 1, np.uint64)
+    width, height_limit = geometry.width, geometry.height
+    radix = np.ones(width + 1, np.int64)
+    base = np.zeros(width, np.int64)
+    for column in range(width):
+        base[column] = popcount(column_part(geometry, root, column))
+        radix[column + 1] = radix[column] * (height_limit + 1 - base[column])
+    tried = np.zeros(radix[width], np.uint8)
+    first_stack = np.empty(radix[width] + 1, np.uint64)
+    second_stack = np.empty(radix[width] + 1, np.uint64)
     first_stack[0], second_stack[0] = first, second
     depth = 1
     while depth > 0:
         depth -= 1
         first, second = first_stack[depth], second_stack[depth]
         ply = popcount(first | second)
-        if ply == 0:
+        if first | second == root:
             return True
         last_mover = first if ply & 1 else second
         profile = np.int64(0)
         for column in range(width):
             bits = column_part(geometry, first | second, column)
-            profile = profile * radix + popcount(bits)
+            profile += (popcount(bits) - base[column]) * radix[column]
         for column in range(width):
             height = popcount(column_part(geometry, first | second, column))
-            if height == 0:
+            if height == base[column]:
                 continue
-            top = U1 << np.uint64(column * radix + height - 1)
-            before = profile - radix ** (width - 1 - column)
+            top = U1 << np.uint64(column * (height_limit + 1) + height - 1)
+            before = profile - radix[column]
             if last_mover & top and not tried[before] and not has_line(geometry, last_mover & ~top):
                 tried[before] = 1
                 first_stack[depth], second_stack[depth] = first & ~top, second & ~top

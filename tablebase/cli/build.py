@@ -5,11 +5,12 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from retro.errors import EXIT_INTERRUPTED, DoesNotFitError
+from retro.errors import EXIT_INTERRUPTED, DoesNotFitError, TablebaseError
 from retro.games.catalogue import NAMES
-from retro.games.connect import Board
+from retro.games.connect import Board, Position, find_moves
+from retro.games.connect_text import column_text, read_grid, read_moves
 from tablebase.cli import keyed
 from tablebase.cli.common import (
     add_connect,
@@ -17,6 +18,7 @@ from tablebase.cli.common import (
     add_version,
     memory_size,
     ply_range,
+    read_text,
     run,
     say,
     thread_count,
@@ -47,6 +49,12 @@ def make_parser() -> argparse.ArgumentParser:
         "--dir", type=Path, metavar="DIR", help="folder of tables (TABLEBASE_DIR, else tables)"
     )
     parser.add_argument(
+        "--from",
+        dest="root",
+        metavar="POSITION",
+        help="build what can arise from a position: moves, or the path of a grid file",
+    )
+    parser.add_argument(
         "--plies", type=ply_range, metavar="A..B", help="keep the values of these plies only"
     )
     parser.add_argument(
@@ -67,16 +75,32 @@ def _main(arguments: Sequence[str] | None) -> int:
         return keyed.build(words)
     options = make_parser().parse_args([word for word in words if word != keyed.CONNECT])
     board = Board.parse(options.board, options.connect)
-    path = options.out or table_path(board, options.dir)
-    return _plan(options, board, path) if options.plan else _build(options, board, path)
+    root = read_root(options.root, board)
+    moves = "".join(column_text(column) for column in find_moves(root) or ()) if root else ""
+    path = options.out or table_path(board, options.dir, moves)
+    asked = {"root": root, "plies": options.plies, "memory": options.memory}
+    command = _plan if options.plan else _build
+    return command(options, board, path, asked)
 
 
-def _plan(options: argparse.Namespace, board: Board, path: Path) -> int:
+def read_root(text: str | None, board: Board) -> Position | None:
+    """The position that `--from` names: a move string, or a file that holds a grid."""
+    if text is None:
+        return None
+    if not Path(text).is_file():
+        return read_moves(board, text).check()
+    try:
+        return read_grid(read_text(Path(text)), board).check()
+    except TablebaseError as error:
+        raise type(error)(f"{text}: {error}") from None
+
+
+def _plan(options: argparse.Namespace, board: Board, path: Path, asked: dict[str, Any]) -> int:
     from tablebase.cli import show
     from tablebase.estimate import estimate_build, require_fit
     from tablebase.units import duration, size
 
-    estimate = estimate_build(board, plies=options.plies, memory=options.memory)
+    estimate = estimate_build(board, **asked)
     try:
         require_fit(estimate, path.parent)
         obstacle = None
@@ -85,7 +109,7 @@ def _plan(options: argparse.Namespace, board: Board, path: Path) -> int:
     if options.json:
         show.print_json({**estimate.as_json(), "file": str(path), "fits": obstacle is None})
     else:
-        print(f"{board.name} would go to {path}")
+        print(f"{estimate.header.name} would go to {path}")
         print(f"ranked positions  {estimate.ranked:,}")
         print(f"time              about {duration(estimate.seconds)} on two cores")
         print(f"memory            {size(estimate.memory)}", end=" ")
@@ -98,7 +122,7 @@ def _plan(options: argparse.Namespace, board: Board, path: Path) -> int:
     return 0
 
 
-def _build(options: argparse.Namespace, board: Board, path: Path) -> int:
+def _build(options: argparse.Namespace, board: Board, path: Path, asked: dict[str, Any]) -> int:
     from tablebase.build import build_tablebase
     from tablebase.cli import show
     from tablebase.cli.progress import BuildProgress
@@ -110,8 +134,7 @@ def _build(options: argparse.Namespace, board: Board, path: Path) -> int:
             result = build_tablebase(
                 board,
                 path,
-                plies=options.plies,
-                memory=options.memory,
+                **asked,
                 threads=options.threads,
                 force=options.force,
                 report=progress.report,
@@ -131,10 +154,10 @@ def _build(options: argparse.Namespace, board: Board, path: Path) -> int:
             peak = f", at most {size(peak_memory())} of memory" if peak_memory() else ""
             say(f"built in {duration(result.seconds)}{peak}")
     if options.json:
-        content = show.stats_json(board, result.value, result.records)
+        content = show.stats_json(result.header, result.value, result.records)
         show.print_json({**content, "file": str(path), "size": result.size})
     else:
-        show.print_stats(board, result.value, result.records)
+        show.print_stats(result.header, result.value, result.records)
         show.print_file(path, result.size)
     return 0
 

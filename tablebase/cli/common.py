@@ -147,21 +147,32 @@ def open_oracle(options: argparse.Namespace) -> Iterator[Oracle]:
 
     check_memory(options.memory)
     with contextlib.ExitStack() as stack:
-        table, why = None, "the table does not cover this position"
+        why = "no table covers this position"
         try:
-            table = stack.enter_context(open_table(options))
+            tables = [stack.enter_context(open_table(options))]
+            board = tables[0].board
         except MissingTableError as error:
             if options.table.endswith(SUFFIX):
                 raise  # a file does not say which board it would have held
-            why = str(error)
+            board = Board.parse(options.table, options.connect)
+            tables = open_rooted(board, options.dir, stack)
+            why = why if tables else str(error)
         yield Oracle(
-            table.board if table else Board.parse(options.table, options.connect),
-            table,
+            board,
+            tables,
             memory_mb=options.memory,
             time_limit=options.time_limit,
             before_search=lambda: say(f"searching: {why}"),
             report=report_search,
         )
+
+
+def open_rooted(board: Board, folder: Path | None, stack: contextlib.ExitStack) -> list[Tablebase]:
+    """Open the tables of a board that start from a root, until `stack` is closed."""
+    from tablebase.places import rooted_paths
+    from tablebase.probe import open_tablebase
+
+    return [stack.enter_context(open_tablebase(path)) for path in rooted_paths(board, folder)]
 
 
 def check_memory(megabytes: int) -> None:

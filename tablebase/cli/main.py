@@ -181,12 +181,11 @@ def stats_command(options: argparse.Namespace) -> int:
     from tablebase.store import TableFile
 
     with TableFile(table_file(options)) as table:
-        board = table.header.board
         if options.json:
-            content = show.stats_json(board, table.value, table.records)
+            content = show.stats_json(table.header, table.value, table.records)
             show.print_json({**content, "file": str(table.path), "size": table.size})
         else:
-            show.print_stats(board, table.value, table.records)
+            show.print_stats(table.header, table.value, table.records)
             show.print_file(table.path, table.size)
     return 0
 
@@ -196,7 +195,7 @@ def _file_stats(path: Path) -> dict[str, Any]:
     from tablebase.store import TableFile
 
     with TableFile(path) as table:
-        stats = show.stats_json(table.header.board, table.value, table.records)
+        stats = show.stats_json(table.header, table.value, table.records)
         return {**stats, "file": str(path), "size": table.size}
 
 

@@ -14,7 +14,7 @@ from tablebase.units import size
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tablebase.format import PlyRecord
+    from tablebase.format import Header, PlyRecord
     from tablebase.oracle import Line
     from tablebase.probe import Probe, Source
     from tablebase.strategy import Strategy
@@ -27,11 +27,15 @@ def print_json(content: dict[str, Any]) -> None:
     print(json.dumps(content))
 
 
-def stats_json(board: Board, value: int, records: Sequence[PlyRecord]) -> dict[str, Any]:
+def stats_json(header: Header, value: int, records: Sequence[PlyRecord]) -> dict[str, Any]:
     """The JSON of a table's counts; win, draw and loss are for the side to move."""
     return {
-        "board": str(board),
-        "connect": board.connect,
+        "board": str(header.board),
+        "connect": header.connect,
+        "root": header.root,
+        "side_to_move": header.root_position.side_to_move,
+        "first_ply": header.first_ply,
+        "last_ply": header.last_ply,
         "value": VALUE_NAMES[value],
         "positions": sum(record.positions for record in records),
         "plies": [
@@ -79,15 +83,19 @@ def print_columns(lines: Sequence[tuple[str, ...]]) -> None:
         print("  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True)))
 
 
-def print_stats(board: Board, value: int, records: Sequence[PlyRecord]) -> None:
-    """A table per ply, the totals and the value of the empty board."""
+def print_stats(header: Header, value: int, records: Sequence[PlyRecord]) -> None:
+    """A table per ply, the totals and the value of the position it starts from."""
     lines: list[tuple[str, ...]] = [("ply", *COLUMNS)]
     lines += [(str(r.ply), *(f"{getattr(r, name):,}" for name in COLUMNS)) for r in records]
     totals = [sum(getattr(record, name) for record in records) for name in COLUMNS]
     lines.append(("total", *(f"{number:,}" for number in totals)))
-    print(f"{board.name}: legal positions; win, draw, loss for the side to move")
+    print(f"{header.name}: legal positions; win, draw, loss for the side to move")
     print_columns(lines)
-    print(f"value of the empty board for the first player: {VALUE_NAMES[value]}")
+    if header.plies != header.counted_plies:
+        print(f"values are kept of plies {header.first_ply} to {header.last_ply}")
+    start = f"the position after {header.root}" if header.root else "the empty board"
+    side = header.root_position.side_to_move
+    print(f"value of {start} for the {side} player: {VALUE_NAMES[value]}")
 
 
 def print_file(path: Path, number: int) -> None:

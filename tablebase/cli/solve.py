@@ -13,6 +13,7 @@ from tablebase.cli.common import (
     add_json,
     add_search,
     check_memory,
+    open_rooted,
     read_text,
     report_search,
     say,
@@ -105,12 +106,13 @@ def make_solver(options: argparse.Namespace, board: Board) -> Iterator[Solver]:
 
     check_memory(options.memory)
     with contextlib.ExitStack() as stack:
-        tables = []
         path = table_path(board, options.tables)
         if path.exists():
             from tablebase.probe import open_tablebase
 
-            tables.append(stack.enter_context(open_tablebase(path)))
+            tables = [stack.enter_context(open_tablebase(path))]
+        else:
+            tables = open_rooted(board, options.tables, stack)
         yield Solver(
             board,
             memory_mb=options.memory,
