@@ -149,6 +149,10 @@ def test_every_value_of_a_small_board(name: str) -> None:
     classes: dict[tuple[int, int], list[tuple[int, int]]] = {}
     for state in known:
         classes.setdefault(canonical(rules, state), []).append(state)
+    for state, (best, finished) in known.items():
+        if not finished:
+            low, high = keyed.bounds_of(rules, *map(np.uint64, state))
+            assert low <= best <= high
     for key, members in classes.items():
         assert {known[state][0] for state in members} == {known[members[0]][0]}
         assert keyed.orbit_of(rules, *map(np.uint64, key)) == len(members)

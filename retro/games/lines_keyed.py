@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from retro.games.grid import GridBoard
 
 MAX_CELLS = 64
+BLOCK = 1 << 20  # above every other priority
 
 
 class Lines(NamedTuple):
@@ -124,6 +125,53 @@ def _outcome(rules, a, b):
 
 
 @inner
+def _mine_and_theirs(rules, a, b):
+    """The stones of the side to move, and of the other."""
+    first, second = _stones(rules, a, b)
+    if popcount(first | second) & 1:
+        return second, first
+    return first, second
+
+
+@inner
+def _bounds(rules, a, b):
+    """A win at once; a loss when two cells need a block; nobody wins without an open line."""
+    mine, theirs = _mine_and_theirs(rules, a, b)
+    low, high = 0, 0
+    to_block = U0
+    for line in rules.lines:
+        if line & theirs == U0:
+            high = 1
+            missing = line & ~mine
+            if missing & (missing - U1) == U0:
+                return 1, 1
+        if line & mine == U0:
+            low = -1
+            missing = line & ~theirs
+            if missing & (missing - U1) == U0:
+                to_block |= missing
+    if to_block & (to_block - U1) != U0:
+        return -1, -1
+    return low, high
+
+
+@inner
+def _priority(rules, a, b, move):
+    """Blocks first, then by open lines through the cell, those with stones counting more."""
+    mine, theirs = _mine_and_theirs(rules, a, b)
+    bit = U1 << np.uint64(move)
+    found = 0
+    for line in rules.lines:
+        if line & bit:
+            missing = line & ~theirs
+            if line & mine == U0:
+                found += BLOCK if missing == bit else 1 << popcount(line & theirs)
+            if line & theirs == U0:
+                found += 1 << popcount(line & mine)
+    return found
+
+
+@inner
 def _canonical(rules, a, b):
     """The least image of the state under the symmetries."""
     if rules.words == 1:
@@ -156,4 +204,6 @@ register(
     outcome=_outcome,
     canonical=_canonical,
     orbit=_orbit,
+    bounds=_bounds,
+    priority=_priority,
 )
