@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from retro.errors import TablebaseError
 from retro.games.catalogue import NAMES
-from tablebase.cli import keyed
+from tablebase.cli import keyed, keyed_solve
 from tablebase.cli.common import (
     add_folder,
     add_json,
@@ -44,9 +44,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _main(arguments: Sequence[str] | None) -> int:
-    words = list(sys.argv[1:] if arguments is None else arguments)
+    words = keyed_solve.without_connect(sys.argv[1:] if arguments is None else arguments)
     if keyed.is_question(words):
         return keyed.question(words)
+    if keyed_solve.is_asked(words):
+        return keyed_solve.solve(words)
     if words and words[0] in keyed.QUESTIONS:
         words = [word for word in words if word != keyed.CONNECT]
     options = make_parser().parse_args(words)
@@ -58,8 +60,8 @@ def make_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="tablebase",
         description="Ask exact tables, or search. Values are for the side to move.",
-        epilog="probe, line, stats and verify take another game than Connect Four before the "
-        f"board, such as mnk 4x4; games: {', '.join(NAMES)}.",
+        epilog="probe, line, stats, solve and verify take another game than Connect Four before "
+        f"the board, such as mnk 4x4; games: {', '.join(NAMES)}.",
     )
     add_version(parser)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
