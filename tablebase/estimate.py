@@ -18,6 +18,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from retro.errors import BadTextError, DoesNotFitError
 from retro.games.connect import Position, find_moves
 from retro.games.connect_text import column_text
@@ -38,7 +40,7 @@ BASE_MEMORY = 250_000_000  # interpreter, numba, h5py
 MIRRORED_SHARE = 0.35  # of a layer: mirrored blocks that the next layer reads
 MIRROR_SAVES = 0.45  # the share of the ranked positions that is stored
 SHARE_OF_FREE_MEMORY = 0.8
-LEAST_GROUPS = 32  # one group and all that it reads
+GROUPS_IN_HAND = 8  # being packed or unpacked by threads
 EXACT_BYTES = 1_500_000_000  # compute the layout itself if it takes no more
 
 
@@ -108,11 +110,9 @@ def estimate_build(
     header = make_header(board, left_columns, root or Position(board), plies)
     kept = sum(bits[ply] for ply in header.plies)
     layer_bytes = [int(n * (1 + MIRRORED_SHARE) / 4) for n in bits]
-    largest = GROUP_WORDS[1] if layout is None else max(GROUP_WORDS[1], _largest_block(layout))
-    group = min(2 * 8 * largest, max(layer_bytes))
-    fixed = BASE_MEMORY + 2 * lists + 8 * group
+    fixed = BASE_MEMORY + 2 * lists + GROUPS_IN_HAND * min(16 * GROUP_WORDS[1], max(layer_bytes))
     whole = fixed + max(a + b for a, b in zip(layer_bytes, [0, *layer_bytes], strict=False))
-    least = min(whole, fixed + LEAST_GROUPS * group)
+    least = min(whole, fixed + 16 * _largest_need(layout)) if layout is not None else whole
     allowed = memory if memory is not None else _share_of_free_memory(least)
     layer_memory = None if allowed is None or whole <= allowed else allowed - fixed
     disk = int(kept * BITS_IN_FILE / 8) + BYTES_PER_PLY * len(bits)
@@ -129,9 +129,24 @@ def estimate_build(
     )
 
 
-def _largest_block(layout: Layout) -> int:
-    """Words of the largest block: a group cannot be smaller."""
-    return int((layout.shape.offset[:, :, -1] - layout.shape.offset[:, :, 0]).max())
+def _largest_need(layout: Layout) -> int:
+    """Words of the block that needs most: its own, and those of its successors.
+
+    A successor that is not stored counts twice, with its mirror image. Blocks
+    come in groups, so each may bring some neighbours with it.
+    """
+    offset, stored = layout.shape.offset, layout.shape.stored
+    words = offset[:, :, -1] - offset[:, :, 0]
+    to_load = np.where(stored, words, 2 * words)
+    need = words.copy()
+    for half, total, loaded in (
+        (layout.left, need, to_load),
+        (layout.right, need.T, to_load.T),
+    ):
+        for column in range(half.geometry.width):
+            playable = np.flatnonzero(half.heights[:, column] < layout.board.height)
+            total[playable] += loaded[playable + half.radix[column]]
+    return int(need[stored].max()) + (layout.board.width + 1) * 2 * GROUP_WORDS[1]
 
 
 def make_header(

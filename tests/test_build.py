@@ -246,7 +246,6 @@ def test_a_build_in_little_memory_makes_the_same_table(built_5x5, tmp_path, monk
     monkeypatch.setattr("tablebase.estimate.GROUP_WORDS", (64, 1024))
     monkeypatch.setattr("retro.walk.layer.GROUP_WORDS", (64, 1024))
     path = tmp_path / "table.h5"
-    monkeypatch.setattr("tablebase.estimate.LEAST_GROUPS", 1)
     whole = estimate_build(Board(5, 5)).memory
     little = estimate_build(Board(5, 5), memory=whole - 3_000_000)
     layers = max(little.layout.layer_words) * 16
