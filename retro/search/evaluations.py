@@ -5,7 +5,9 @@ pluses less those of the opponent:
 
     connect4      cells     the lines through each stone's cell: the centre counts most
                   open      lines with stones of one player only, of two and of three stones
-    mnk           runs      such lines by the square of their stones, a bonus one short of winning
+    mnk, puissance-plus
+                  runs      such lines by the square of their stones, or of what the cells are
+                            worth, with a bonus one short of winning
     domineering   mobility  places for a domino
                   safe      also places that the opponent can never take away
     quarto        answers   moves that do not lose at once (`quarto_game`)
@@ -20,6 +22,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from retro.errors import BadTextError
+from retro.search.lines import bits_of
 from retro.search.quarto_game import answers, parity
 
 if TYPE_CHECKING:
@@ -67,32 +70,48 @@ def open_lines(position: Any) -> int:
     >>> open_lines(read_moves(Board(7, 6), "3747"))       # X has 3 and 4: three lines hold both
     4
     """
-    missing_two = position.board.connect - 2
-    worth = {missing_two: TWO, missing_two + 1: THREE}
-    return _sum_of_open(position, lambda stones: worth.get(stones, 0))
+    lacking_two = position.board.connect - 2
+    worth = {lacking_two: TWO, lacking_two + 1: THREE}
+    return _sum_of_open(position, lambda line, held: worth.get(held.bit_count(), 0))
 
 
 def runs(position: Any) -> int:
-    """Open lines, squared by their stones, with a bonus for those that lack one.
+    """Open lines, squared by the worth of their stones, with a bonus for those that lack one.
 
     >>> from retro.games.mnk_text import MnkBoard, read_moves
     >>> runs(read_moves(MnkBoard(3, 3, 3), "b2 a1"))      # X: three lines of 1; O: two
     1
     """
-    k = position.board.k
-    return _sum_of_open(position, lambda stones: stones**2 + (k**2 if stones == k - 1 else 0))
+    goal, worth = _goal_and_worth(position.board)
+
+    def points(line: int, held: int) -> int:
+        total = sum(worth[bit] for bit in bits_of(held))
+        return total**2 + (goal**2 if (line ^ held).bit_count() == 1 else 0)
+
+    return _sum_of_open(position, points)
 
 
-def _sum_of_open(position: Any, worth: Callable[[int], int]) -> int:
-    """The worth of lines that hold stones of one player only, by how many."""
+@cache
+def _goal_and_worth(board: Any) -> tuple[int, dict[int, int]]:
+    """What a line must total, and what every cell counts: 1 unless the game says otherwise."""
+    if hasattr(board, "worth"):
+        return board.target, board.worth
+    return board.k, dict.fromkeys(board.all_bits, 1)
+
+
+def _sum_of_open(position: Any, points: Callable[[int, int], int]) -> int:
+    """The points of lines with stones of one player only: her own less the opponent's.
+
+    `points` is asked with the cells of a line and those that hold a stone.
+    """
     mover, opponent = position.mover, position.opponent
     total = 0
     for line in position.board.lines:
         ours, theirs = line & mover, line & opponent
         if ours and not theirs:
-            total += worth(ours.bit_count())
+            total += points(line, ours)
         elif theirs and not ours:
-            total -= worth(theirs.bit_count())
+            total -= points(line, theirs)
     return total
 
 
@@ -138,6 +157,7 @@ def _safe(places: Iterable[int], others: Iterable[int]) -> int:
 EVALUATIONS: dict[str, dict[str, Evaluation]] = {
     "connect4": {"open": open_lines, "cells": cells},
     "mnk": {"runs": runs},
+    "puissance-plus": {"runs": runs},
     "domineering": {"safe": safe_places, "mobility": mobility},
     "quarto": {"answers": answers, "parity": parity},
 }
