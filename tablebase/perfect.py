@@ -16,12 +16,13 @@ from __future__ import annotations
 
 import time
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 from retro.errors import MissingTableError, TimeLimitError
 from retro.games.connect import DRAW, LOSS, Position
 from retro.games.connect_text import as_position, column_text
 from retro.games.rated import RatedMove, order_moves
+from retro.search.players import Player
 from tablebase.book import Entry, look_up, open_book
 
 if TYPE_CHECKING:
@@ -46,6 +47,14 @@ class Advice(NamedTuple):
     source: Literal["table", "book", "search"]
 
 
+class Adviser(Player, Protocol):
+    """A player who can be asked for advice."""
+
+    def advise(self, position: Any) -> Advice:
+        """A best move; the position is not over."""
+        ...
+
+
 class PerfectPlayer:
     """Plays Connect Four without ever giving away the value of a position.
 
@@ -60,6 +69,8 @@ class PerfectPlayer:
         Size of the solver's transposition table, which lives as long as the player. Where
         the book ends, searches are short, and a small table is quicker: its first use
         makes the system find a page of memory at nearly every node.
+    time_limit
+        Seconds a move may take; `TimeLimitError` when they are over, never a guess.
     report
         Called with (nodes, seconds) while a search runs.
 
@@ -80,13 +91,15 @@ class PerfectPlayer:
         *,
         seconds: float = DEFAULT_SECONDS,
         memory_mb: int = DEFAULT_MEMORY_MB,
+        time_limit: float | None = None,
         report: Callable[[int, float], None] = lambda *_: None,
     ) -> None:
         self.board = board
         self._table = table
         self._seconds, self._memory_mb = seconds, memory_mb
+        self._time_limit = float("inf") if time_limit is None else time_limit
         self._report = report
-        self._deadline = float("inf")
+        self._deadline = 0.0
 
     def choose(self, position: Any) -> int:
         return self.advise(position).move
@@ -97,6 +110,7 @@ class PerfectPlayer:
     def advise(self, position: Any) -> Advice:
         """A best move; the position is not over."""
         begin = time.monotonic()
+        self._deadline = begin + self._time_limit
         position = as_position(self.board, position)
         advice = self._by_table(position) or self._by_book(position) or self._by_search(position)
         if advice.plies is not None or advice.value == DRAW:
@@ -106,8 +120,6 @@ class PerfectPlayer:
             entry = first_best(self._solver, position)
         except TimeLimitError:
             return advice
-        finally:
-            self._deadline = float("inf")
         return Advice(entry.column, entry.value, entry.plies, advice.source)
 
     def _by_table(self, position: Position) -> Advice | None:
@@ -165,7 +177,7 @@ class PerfectPlayer:
     def _tick(self, nodes: int, seconds: float) -> None:
         self._report(nodes, seconds)
         if time.monotonic() > self._deadline:
-            raise TimeLimitError("the search for the distance takes too long")
+            raise TimeLimitError(f"no move found within {self._time_limit:g} s")
 
 
 def first_best(solver: Solver, position: Position) -> Entry:

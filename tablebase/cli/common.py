@@ -77,9 +77,11 @@ def add_json(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON for programs")
 
 
-def add_search(parser: argparse.ArgumentParser) -> None:
+def add_search(parser: argparse.ArgumentParser, memory_mb: int = 1024) -> None:
     """The limits of a search, for questions that no table answers."""
-    parser.add_argument("--memory", type=int, default=1024, metavar="MB", help="default: 1024")
+    parser.add_argument(
+        "--memory", type=int, default=memory_mb, metavar="MB", help=f"default: {memory_mb}"
+    )
     parser.add_argument("--time-limit", type=float, metavar="S", help="give up after S seconds")
 
 

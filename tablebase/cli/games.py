@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from retro.games.catalogue import PlacementGame
 
 DEFAULT_GAME = "connect4"
-DEFAULT_SIZES = {"connect4": "7x6", "mnk": "3x3", "domineering": "6x6"}
-OTHER_SIZE = "4x4"
+DEFAULT_SIZES = {"connect4": "7x6", "domineering": "6x6", "puissance-plus": "5x5", "quarto": "4x4"}
+OTHER_SIZE = "3x3"
 
 
 def add_game(parser: argparse.ArgumentParser) -> None:

@@ -23,9 +23,9 @@ from typing import TYPE_CHECKING, Any, Self
 from retro.errors import BadTextError, StorageError, TablebaseError, WrongBoardError
 from retro.games.connect import VALUE_NAMES
 from retro.search.players import make_player
-from tablebase.cli.common import add_folder, check_memory, read_text, report_search
-from tablebase.cli.games import add_game
-from tablebase.places import table_path
+from tablebase.cli.common import add_folder, add_search, check_memory, read_text, report_search
+from tablebase.cli.games import DEFAULT_GAME, add_game
+from tablebase.places import keyed_path, table_path
 
 if TYPE_CHECKING:
     import argparse
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from retro.games.catalogue import PlacementGame
     from retro.search.players import Player, Spec
-    from tablebase.perfect import PerfectPlayer
+    from tablebase.perfect import Adviser
 
 HUMAN = "human"
 PLAYERS = "human, perfect (or computer), random, greedy, minimax:DEPTH, alphabeta:DEPTH"
@@ -44,9 +44,7 @@ def add_seats(parser: argparse.ArgumentParser) -> None:
     """The options about the game and what its perfect player may use."""
     add_game(parser)
     add_folder(parser)
-    parser.add_argument(
-        "--memory", type=int, default=64, metavar="MB", help="of the solver (default 64)"
-    )
+    add_search(parser, memory_mb=64)
 
 
 class Quit(Exception):
@@ -89,18 +87,24 @@ class Seats:
         return first, second
 
     @cached_property
-    def perfect(self) -> PerfectPlayer:
-        """The perfect player, with the table of the board if there is one."""
-        from tablebase.perfect import PerfectPlayer
-        from tablebase.probe import open_tablebase
+    def perfect(self) -> Adviser:
+        """The perfect player of the game, with the table of its board if there is one."""
+        game, board, options = self._game, self._board, self._options
+        limits = {"memory_mb": options.memory, "time_limit": options.time_limit}
+        if game.name == DEFAULT_GAME:
+            from tablebase.perfect import PerfectPlayer
+            from tablebase.probe import open_tablebase
 
-        if self._game.name != "connect4":
-            raise BadTextError(f"found the perfect player of {self._game.name}, wanted of connect4")
-        path = table_path(self._board, self._options.dir)
-        table = self._stack.enter_context(open_tablebase(path)) if path.exists() else None
-        return PerfectPlayer(
-            self._board, table, memory_mb=self._options.memory, report=report_search
-        )
+            path = table_path(board, options.dir)
+            table = self._stack.enter_context(open_tablebase(path)) if path.exists() else None
+            return PerfectPlayer(board, table, report=report_search, **limits)
+        from tablebase.keyed_perfect import KeyedPerfectPlayer
+        from tablebase.keyed_probe import open_rooted
+
+        start = game.start(board)
+        there = keyed_path(game, start, options.dir).exists()
+        keyed = self._stack.enter_context(open_rooted(game, start, options.dir)) if there else None
+        return KeyedPerfectPlayer(game, board, keyed, report=report_search, **limits)
 
 
 class Human:
