@@ -11,6 +11,7 @@ after the last part that is whole.
 
 from __future__ import annotations
 
+import contextlib
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -159,16 +160,14 @@ def _forward(
 
 
 def _resume_keys(partial: PartialKeyedTable) -> tuple[int, Keys, NDArray[np.int64]] | None:
-    """The last ply whose keys are there, as all before it are; what is damaged is removed."""
+    """The last ply whose keys are there, as all before it are; what is damaged is written anew."""
     ply = partial.header.first_ply
     while partial.part("keys", ply).exists():
         ply += 1
     while ply > partial.header.first_ply:
         ply -= 1
-        try:
+        with contextlib.suppress(DamagedFileError):
             return ply, *partial.read_keys(ply)
-        except DamagedFileError:
-            partial.part("keys", ply).unlink()
     return None
 
 

@@ -31,6 +31,7 @@ from retro.errors import (
     FormatVersionError,
     IncompleteTableError,
     MissingTableError,
+    StorageError,
 )
 from retro.version import VERSION as GENERATOR_VERSION
 from retro.walk.sorting import Keys
@@ -140,6 +141,12 @@ class PartialKeyedTable:
 
     def join(self, value: int, records: Sequence[KeyedRecord]) -> None:
         """Join the parts to the finished table, and remove them."""
+        needed = sum(part.stat().st_size for part in self.folder.glob("*.h5")) + (1 << 20)
+        free = shutil.disk_usage(self.folder).free
+        if free < needed:
+            raise StorageError(
+                f"joining {self.path} needs {needed:,} bytes, {self.path.parent} has {free:,} free"
+            )
         aside = self.path.with_name(self.path.name + ".tmp")
         with storage_errors(aside):
             try:

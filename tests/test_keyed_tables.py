@@ -29,7 +29,7 @@ from retro.errors import (
 from retro.games.catalogue import NAMES, find_game
 from retro.games.mnk import MnkBoard, MnkPosition
 from retro.walk import keyed as walks
-from tablebase import keyed_build, keyed_store
+from tablebase import keyed_build, keyed_probe, keyed_store, keyed_verify
 from tablebase.files import only_builder
 from tablebase.keyed_build import KeyedProgress, build_keyed
 from tablebase.keyed_format import table_digest
@@ -39,6 +39,8 @@ from tablebase.keyed_verify import verify_keyed
 
 MNK = find_game("mnk")
 TIC_TAC_TOE = MNK.start(MnkBoard(3, 3, 3))
+# 26 cells of 17x2 in an order that makes no three in a line.
+SPREAD = [(c, r) for c in "acegikm" for r in (1, 2)] + [(c, r) for c in "bdfhjl" for r in (2, 1)]
 
 
 @pytest.fixture(scope="module")
@@ -132,6 +134,43 @@ def test_rooted_tables(finished: Path, tmp_path: Path) -> None:
         with pytest.raises(MissingTableError, match="covers only"):
             rooted.probe_wdl("a1 b2 b3 a3")
         assert verify_keyed(rooted, "full").positions > 100
+
+
+@pytest.mark.parametrize(
+    ("name", "size", "options", "root"),
+    [
+        ("mnk", "4x3", {"connect": "3"}, ""),
+        ("mnk", "17x2", {"connect": "3"}, " ".join(f"{c}{r}" for c, r in SPREAD)),
+    ],
+    ids=["one word", "two words"],
+)
+def test_many_pages(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
+    size: str,
+    options: dict[str, str],
+    root: str,
+) -> None:
+    """Small pages, so that a layer has many: every key is found, and none that is not there."""
+    for module in (keyed_store, keyed_probe):
+        monkeypatch.setattr(module, "CHUNK_KEYS", 8)
+    game = find_game(name)
+    start = game.read_position(game.parse(size, options), root)
+    build_keyed(game, start, tmp_path / "pages.h5")
+    with opened(tmp_path / "pages.h5") as table:
+        assert table.rules.words == (2 if root else 1)
+        assert max(record.keys for record in table.counts) > 80
+        for ply in table.plies:
+            keys, values = table.layer(ply)
+            b = keys.b if len(keys.b) else np.zeros(keys.size, np.uint64)
+            known = dict(zip(zip(keys.a.tolist(), b.tolist(), strict=True), values, strict=True))
+            for (low, high), value in known.items():
+                assert table.get_state(ply, (low, high)) == value
+            for state in [
+                key for p in table.plies if p != ply for key in table.layer(p).keys.a[:9]
+            ]:
+                assert table.get_state(ply, (int(state), 0)) is None
 
 
 def test_building_twice_does_nothing_the_second_time(path: Path) -> None:
@@ -310,6 +349,20 @@ def test_values_that_keep_the_counts_are_found_by_their_successors(path: Path) -
             verify_keyed(table, "full")
         with pytest.raises(VerificationError, match="its successors say"):
             verify_keyed(table, "sample")
+
+
+def test_either_wrong_value_is_found(finished: Path) -> None:
+    with opened(finished) as table:
+        for ply in table.plies[:-1]:
+            layer = table.layer(ply)
+            for place in range(layer.keys.size):
+                truth = layer.values[place]
+                keyed_verify._check_position(table, ply, layer, place)
+                for wrong in {-1, 0, 1} - {int(truth)}:
+                    layer.values[place] = wrong
+                    with pytest.raises(VerificationError, match="its successors say"):
+                        keyed_verify._check_position(table, ply, layer, place)
+                layer.values[place] = truth
 
 
 @given(st.lists(st.sampled_from([-1, 0, 1]), max_size=40))
