@@ -6,6 +6,7 @@
     full     quick, and every stored position in the same way
 
 Sample and full share nothing with the walk but the canonical form of a key.
+`check_by_search` compares values with the forward search.
 A fault raises `VerificationError` (or `ChecksumError`) and names the position.
 """
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 Level = Literal["quick", "sample", "full"]
 SAMPLES_PER_PLY = 200
+SOLVER_MB = 64
 
 
 @dataclass(frozen=True)
@@ -57,13 +59,55 @@ def verify_keyed(
     for ply in table.plies if level != "quick" else ():
         report(level, ply)
         layer = table.layer(ply)
-        places = np.arange(layer.keys.size)
-        if level == "sample" and len(places) > SAMPLES_PER_PLY:
-            places = rng.choice(places, SAMPLES_PER_PLY, replace=False)
+        size = layer.keys.size
+        places = range(size) if level == "full" else _some(rng, size)
         for place in places:
-            _check_position(table, ply, layer, int(place))
+            _check_position(table, ply, layer, place)
         checked += len(places)
     return KeyedVerified(level, len(table.plies), checked, time.monotonic() - begin)
+
+
+def check_by_search(
+    table: KeyedTable,
+    *,
+    seed: int = 0,
+    report: Callable[[str, int], None] = lambda *_: None,
+) -> int:
+    """Compare values with the forward search: all of a small layer, a sample of a large one.
+
+    Returns how many agree; the first that does not raises `VerificationError`.
+    """
+    from retro.search.keyed_search import KeyedSolver
+
+    solver = KeyedSolver(table.rules, memory_mb=SOLVER_MB)
+    rng = np.random.default_rng(seed)
+    agreed = 0
+    for ply in reversed(table.plies):
+        report("solver", ply)
+        layer = table.layer(ply)
+        for place in _some(rng, layer.keys.size):
+            state = _state(layer, place)
+            stored, found = int(layer.values[place]), solver.solve(state).value
+            if stored != found:
+                position = table.game.position(table.board, *state)
+                raise VerificationError(
+                    f"{table.path}: ply {ply} holds {VALUE_NAMES[stored]}, the search finds "
+                    f"{VALUE_NAMES[found]}, for the side to move:\n{table.game.draw(position)}"
+                )
+            agreed += 1
+    return agreed
+
+
+def _some(rng: np.random.Generator, size: int) -> list[int]:
+    """All places, or a sample of many."""
+    if size <= SAMPLES_PER_PLY:
+        return list(range(size))
+    return [int(place) for place in rng.choice(size, SAMPLES_PER_PLY, replace=False)]
+
+
+def _state(layer: Page, place: int) -> tuple[int, int]:
+    keys = layer.keys
+    return int(keys.a[place]), int(keys.b[place]) if len(keys.b) else 0
 
 
 def _check_layers(table: KeyedTable, report: Callable[[str, int], None]) -> None:
@@ -85,8 +129,7 @@ def _check_layers(table: KeyedTable, report: Callable[[str, int], None]) -> None
 
 
 def _check_position(table: KeyedTable, ply: int, layer: Page, place: int) -> None:
-    a, b = layer.keys.a[place], layer.keys.b[place] if len(layer.keys.b) else 0
-    position = table.game.position(table.board, int(a), int(b))
+    position = table.game.position(table.board, *_state(layer, place))
     stored = int(layer.values[place])
     values = [_value(table, ply + 1, position.play(move)) for move in position.legal_moves()]
     if position.outcome() is not None or not values:

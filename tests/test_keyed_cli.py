@@ -1,6 +1,8 @@
 """The commands on tables of other games: output, exit codes, one line per error."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -79,6 +81,8 @@ def test_verify(capsys: pytest.CaptureFixture[str]) -> None:
     assert "positions that agree with their successors: 627" in out
     status, out, _ = ask(capsys, "verify", "mnk", "3x3", "--json")
     assert json.loads(out)["sound"]
+    status, out, _ = ask(capsys, "verify", "mnk", "3x3", "--solver")
+    assert "positions that the search confirmed: 627" in out
 
 
 def test_list_knows_both_kinds(capsys: pytest.CaptureFixture[str], shelf: Path) -> None:
@@ -132,3 +136,9 @@ def test_build_errors(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Non
     again = ["mnk", "3x3"]
     assert build.main(again) == 0
     assert "nothing to do" in capsys.readouterr().err
+
+
+def test_help_is_answered_without_numba() -> None:
+    check = "import sys; from tablebase.cli import build, main; main.make_parser(); "
+    check += "build.make_parser(); sys.exit('numba' in sys.modules)"
+    subprocess.run([sys.executable, "-c", check], check=True)

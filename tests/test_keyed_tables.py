@@ -351,6 +351,16 @@ def test_values_that_keep_the_counts_are_found_by_their_successors(path: Path) -
             verify_keyed(table, "sample")
 
 
+def test_the_search_finds_a_wrong_value(path: Path) -> None:
+    with opened(path) as table:
+        assert keyed_verify.check_by_search(table) == 627
+    with h5py.File(path) as file:
+        code = int(file["ply-05/values"][3]) & 3
+    plant(path, 5, "values", 3, code ^ (code + 1) % 3, honest=True)
+    with opened(path) as table, pytest.raises(VerificationError, match="the search finds"):
+        keyed_verify.check_by_search(table)
+
+
 def test_either_wrong_value_is_found(finished: Path) -> None:
     with opened(finished) as table:
         for ply in table.plies[:-1]:

@@ -92,6 +92,7 @@ def _question_parser(command: str, arguments: Sequence[str]) -> argparse.Argumen
         )
     if command == "verify":
         parser.add_argument("--level", choices=LEVELS, default="quick", help="default: quick")
+        parser.add_argument("--solver", action="store_true", help="compare with the search, too")
     add_json(parser)
     return parser
 
@@ -170,14 +171,18 @@ def _stats(options: argparse.Namespace, table: KeyedTable) -> int:
 
 
 def _verify(options: argparse.Namespace, table: KeyedTable) -> int:
-    from tablebase.keyed_verify import verify_keyed
+    from tablebase.keyed_verify import check_by_search, verify_keyed
 
     with Ticker(table.plies[-1]) as ticker:
         done = verify_keyed(table, options.level, report=ticker.tick)
+        agreed = check_by_search(table, report=ticker.tick) if options.solver else 0
     if options.json:
-        show.print_json({"file": str(table.path), "sound": True, **asdict(done)})
+        content = {"file": str(table.path), "sound": True, **asdict(done), "solver": agreed}
+        show.print_json(content)
     else:
         show.print_verified(table, done)
+        if options.solver:
+            print(f"positions that the search confirmed: {agreed:,}")
     return 0
 
 

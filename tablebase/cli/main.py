@@ -51,12 +51,13 @@ def _main(arguments: Sequence[str] | None) -> int:
         return keyed_solve.solve(words)
     if words and words[0] in keyed.QUESTIONS:
         words = [word for word in words if word != keyed.CONNECT]
-    options = make_parser().parse_args(words)
+    options = make_parser(words[0] if words else "").parse_args(words)
     status: int = options.command(options)
     return status
 
 
-def make_parser() -> argparse.ArgumentParser:
+def make_parser(asked: str = "") -> argparse.ArgumentParser:
+    """All commands; options that are gathered from all games only for the command asked for."""
     parser = argparse.ArgumentParser(
         prog="tablebase",
         description="Ask exact tables, or search. Values are for the side to move.",
@@ -97,11 +98,13 @@ def make_parser() -> argparse.ArgumentParser:
     strategy.set_defaults(command=strategy_command)
 
     play = commands.add_parser("play", help="a game at the terminal, against a perfect player")
-    add_play_options(play)
+    if asked == "play":
+        add_play_options(play)
     play.set_defaults(command=play_command)
 
     match = commands.add_parser("match", help="games between two players, and the score")
-    add_match_options(match)
+    if asked == "match":
+        add_match_options(match)
     match.set_defaults(command=match_command)
 
     listing = commands.add_parser("list", help="the tables that are there")
