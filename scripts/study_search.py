@@ -15,7 +15,7 @@ large to walk. A rung is compared with the one before it in the list: nodes, tab
 hits, time and the share of nodes saved.
 
 `--games` compares minimax with alpha-beta as the players use them (`lookahead`), with
-the game's own evaluation: nodes and time at equal depth, and the depth each reaches
+the game's own evaluation: nodes and CPU time at equal depth, and the depth each reaches
 when a move may take `--seconds`. A game is its name, its board and its options.
 """
 
@@ -70,6 +70,9 @@ GAMES = [
     "connect4 7x6 connect=4",
     "mnk 3x3 connect=3",
     "mnk 5x5 connect=4",
+    "puissance-plus 5x5 target=6",
+    "domineering 6x6",
+    "notakto 3x3",
     "quarto 4x4",
 ]
 OPENINGS = 3  # positions per game, after OPENING_PLIES plies by lot
@@ -191,16 +194,16 @@ def study_game(text: str, most_nodes: int) -> list[dict[str, Any]]:
         row: dict[str, Any] = {"depth": len(rows) + 1}
         moves = []
         for name, look in DEEP.items():
-            begin = time.perf_counter()
+            begin = time.process_time()
             found = [look(position, row["depth"], evaluate) for position in positions]
-            row[f"{name} seconds"] = round(time.perf_counter() - begin, 3)
+            row[f"{name} seconds"] = round(time.process_time() - begin, 3)
             row[name] = sum(f.nodes for f in found)
             moves.append([f.move for f in found])
         if moves[0] != moves[1]:
             raise SystemExit(f"minimax and alpha-beta disagree about {text}: {moves}")
-        rows.append(row)
-        if len(rows) > 1 and rows[-2]["minimax"] == row["minimax"]:
+        if rows and rows[-1]["minimax"] == row["minimax"]:
             break  # the games are over before this depth
+        rows.append(row)
     return rows
 
 
@@ -216,10 +219,10 @@ def study_equal_time(text: str, seconds: float) -> dict[str, Any]:
 
 def deepest(look: Any, game: PlacementGame, position: Any, seconds: float) -> int:
     """How many plies a search sees ahead when it deepens step by step until time is up."""
-    evaluate, end = find_evaluation(game.name), time.monotonic() + seconds
+    evaluate, end = find_evaluation(game.name), time.process_time() + seconds
 
     def watched(position: Any) -> int:
-        if time.monotonic() > end:
+        if time.process_time() > end:
             raise TimeLimitError("time is up")
         return evaluate(position)
 
