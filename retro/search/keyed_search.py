@@ -7,7 +7,8 @@ The value is one of three, so two questions settle it: is it at least WIN? is it
 at least DRAW? Between slices of nodes the search returns here, so that progress
 can be shown, a time limit kept and Ctrl-C obeyed. The table keeps what is proved
 from one question to the next. `keyed_engine` has the node loop; what it knows of
-a game are the functions of `retro.games.keyed` and nothing else.
+a game are the functions of `retro.games.keyed` and nothing else. A game may have a
+node loop of its own (`ENGINES`) that answers the same questions faster.
 """
 
 from __future__ import annotations
@@ -21,13 +22,16 @@ import numpy as np
 from retro.errors import BadTextError, DoesNotFitError, TimeLimitError
 from retro.games.connect import DRAW, WIN
 from retro.games.keyed import move_limit_of
-from retro.search.keyed_engine import NODES, OPEN, begin, make_stack, resume
+from retro.games.quarto_keyed import Quarto
+from retro.search import keyed_engine, quarto_engine
+from retro.search.keyed_engine import NODES, OPEN
 from retro.search.keyed_table import make_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 DEFAULT_MEMORY_MB = 1024
+ENGINES: dict[type, Any] = {Quarto: quarto_engine}
 SLICE_NODES = 50_000  # about a quarter of a second
 AGES = 256
 
@@ -56,6 +60,8 @@ class KeyedSolver:
         Seconds per question; `TimeLimitError` when it is hit, never a guess.
     report
         Called with (nodes, seconds) a few times a second.
+    engine
+        The module with the node loop; by default the game's own, if it has one.
 
     Examples
     --------
@@ -75,6 +81,7 @@ class KeyedSolver:
         probe: Callable[[tuple[int, int]], int | None] = lambda _: None,
         time_limit: float | None = None,
         report: Callable[[int, float], None] = lambda *_: None,
+        engine: Any = None,
     ) -> None:
         if memory_mb < 1:
             raise BadTextError(f"found {memory_mb} MB for the solver, wanted at least 1")
@@ -85,7 +92,8 @@ class KeyedSolver:
             self._table = make_table(rules.words, memory_mb << 20)
         except (MemoryError, ValueError):
             raise DoesNotFitError(f"a table of {memory_mb:,} MB does not fit in memory") from None
-        self._stack = make_stack(int(move_limit_of(rules)))
+        self._engine = engine or ENGINES.get(type(rules), keyed_engine)
+        self._stack = self._engine.make_stack(int(move_limit_of(rules)))
 
     def solve(self, state: tuple[int, int]) -> KeyedSolution:
         """The value of a state; one that the rules decide costs no node."""
@@ -106,9 +114,9 @@ class KeyedSolver:
         self._questions += 1
         age = np.uint64(self._questions % AGES)
         a, b = (np.uint64(word) for word in state)
-        value = begin(self.rules, self._table, self._stack, a, b, goal, age)
+        value = self._engine.begin(self.rules, self._table, self._stack, a, b, goal, age)
         while value == OPEN:
-            value = resume(self.rules, self._table, self._stack, age, SLICE_NODES)
+            value = self._engine.resume(self.rules, self._table, self._stack, age, SLICE_NODES)
             now, nodes = time.monotonic(), nodes_before + int(self._stack.place[NODES])
             self._report(nodes, now - started)
             if value == OPEN and deadline is not None and now >= deadline:

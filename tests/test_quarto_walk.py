@@ -1,0 +1,64 @@
+"""Whole and rooted tables of Quarto by the generic walk: against recursion, counts, the search."""
+
+import random
+from collections import Counter
+
+import pytest
+from naive_quarto import QuartoRules, is_over, values
+from test_quarto import SMALL
+from test_quarto_game import BOARDS, random_position
+
+from retro.games.quarto import QuartoBoard
+from retro.games.quarto_keyed import quarto_rules, state_of
+from retro.search.keyed_search import KeyedSolver
+from retro.walk.keyed import prepare, solve
+
+
+def ply_of(state):
+    cells, hand = state
+    placed = len(cells) - cells.count(".")
+    return placed + (placed > 0 or hand != "")
+
+
+def sampled(layers, many, rng):
+    """(canonical state, value) of some live positions."""
+    live = [
+        (int(a), int(b), int(value))
+        for layer in layers
+        for a, b, value in zip(*layer.keys, layer.values, strict=True)
+    ]
+    return rng.sample(live, min(many, len(live)))
+
+
+@pytest.mark.parametrize("game", SMALL, ids=str)
+def test_counts_per_ply_of_small_games(game: QuartoRules) -> None:
+    expected = Counter((ply_of(state), value) for state, value in values(game).items())
+    ended = Counter(ply_of(state) for state in values(game) if is_over(game, state))
+    found = {}
+    for layer in solve(prepare(quarto_rules(QuartoBoard(*game)))):
+        ply, every = layer.counts.ply, layer.counts.every
+        found |= {(ply, 1): every.win, (ply, 0): every.draw, (ply, -1): every.loss}
+        assert every.terminal == ended[ply]
+    assert {key: count for key, count in found.items() if count} == expected
+
+
+def test_3x3_with_three_attributes() -> None:
+    """3,769,088 positions with a piece in hand, by an independent count; who places first wins."""
+    board = QuartoBoard(3, 3)
+    layers = solve(prepare(quarto_rules(board)))
+    live = sum(layer.counts.every.positions - layer.counts.every.terminal for layer in layers)
+    assert live == 3_769_088 + 1  # and the empty board
+    assert layers[0].values.tolist() == [-1]
+    solver = KeyedSolver(quarto_rules(board), memory_mb=1)
+    for a, b, value in sampled(layers, 500, random.Random(7)):
+        assert solver.solve((a, b)).value == value
+
+
+@pytest.mark.parametrize("board", BOARDS, ids=["lines", "squares"])
+def test_rooted_4x4(board: QuartoBoard) -> None:
+    root = random_position(board, 11, random.Random(1))
+    layers = solve(prepare(quarto_rules(board)), state_of(root), root.ply)
+    solver = KeyedSolver(quarto_rules(board), memory_mb=1)
+    assert layers[0].values.tolist() == [solver.solve(state_of(root)).value]
+    for a, b, value in sampled(layers, 200, random.Random(8)):
+        assert solver.solve((a, b)).value == value
