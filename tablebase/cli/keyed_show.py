@@ -59,7 +59,11 @@ def print_stats(table: KeyedTable) -> None:
     totals = [sum(getattr(record, name) for record in table.counts) for name in COLUMNS]
     lines.append(("total", *(f"{number:,}" for number in totals)))
     widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
-    print(f"{table.name}: positions; win, draw, loss for the side to move; classes up to symmetry")
+    images = " with their symmetric images" if table.header.root else ""
+    print(
+        f"{table.name}: positions{images}; win, draw, loss for the side to move; "
+        "classes up to symmetry"
+    )
     for line in lines:
         print("  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True)))
     where = repr(table.header.root) if table.header.root else "the empty board"
@@ -71,7 +75,8 @@ def print_stats(table: KeyedTable) -> None:
 def print_turn(table: KeyedTable, position: Any, value: int) -> None:
     side = position.side_to_move
     name = table.game.players[side == "second"]
-    print(f"{name}, the {side} player, is to move: {VALUE_NAMES[value]} for the {side} player")
+    who = f"the {side} player" if name.lower() == side else f"{name}, the {side} player,"
+    print(f"{who[0].upper()}{who[1:]} is to move: {VALUE_NAMES[value]} for the {side} player")
 
 
 def print_probe(table: KeyedTable, found: KeyedProbe) -> None:

@@ -221,8 +221,7 @@ def list_command(options: argparse.Namespace) -> int:
     if options.json:
         show.print_json({"folder": str(folder), "tables": tables})
         return status
-    for content in tables:
-        show.print_entry(content)
+    show.print_entries(tables)
     if not tables:
         say(f"no tables in {folder}; build one with: build-tablebase 5x4")
     return status

@@ -102,13 +102,16 @@ def print_file(path: Path, number: int) -> None:
     print(f"file: {path} ({size(number)})")
 
 
-def print_entry(entry: dict[str, Any]) -> None:
-    """One line of the list of tables."""
-    side = entry.get("side_to_move", "first")
-    print(
-        f"{Path(entry['file']).stem:<20} {entry['positions']:>17,} positions  {entry['value']:<4} "
-        f"for the {side} player  {size(entry['size']):>8}  {entry['file']}"
-    )
+def print_entries(entries: Sequence[dict[str, Any]]) -> None:
+    """One line for every table."""
+    names = [Path(entry["file"]).stem for entry in entries]
+    width = max((len(name) for name in names), default=0)
+    for name, entry in zip(names, entries, strict=True):
+        side = entry.get("side_to_move", "first")
+        print(
+            f"{name:<{width}} {entry['positions']:>17,} positions  {entry['value']:<4} "
+            f"for the {side} player  {size(entry['size']):>8}  {entry['file']}"
+        )
 
 
 def move_text(position: Position) -> str | None:
