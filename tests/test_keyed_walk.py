@@ -1,5 +1,7 @@
 """The generic walk: against dictionaries, published counts, and the bit-sliced walk."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -14,9 +16,10 @@ from retro.games.keyed import UNDECIDED, orbit_of, outcome_of
 from retro.games.lines_keyed import lines_rules
 from retro.games.mnk import MnkBoard, MnkPosition
 from retro.games.mnk_text import GAME, read_moves
-from retro.index.ranking import rank_many
-from retro.walk import keyed, layers
+from retro.walk import keyed
 from retro.walk.sorting import Keys, merged, sorted_set
+from tablebase.build import build_tablebase
+from tablebase.probe import open_tablebase
 
 SMALL = [MnkRules(1, 3, 3), MnkRules(2, 2, 2), MnkRules(2, 4, 3), MnkRules(3, 3, 3)]
 
@@ -69,36 +72,30 @@ def test_published_counts_and_values(row: dict[str, int]) -> None:
 
 
 @pytest.mark.parametrize("game", [(4, 4, 4), (3, 4, 3), (5, 3, 4), (2, 5, 3)], ids=str)
-def test_connect_four_through_the_generic_walk(game: tuple[int, int, int]) -> None:
-    check_against_the_bit_sliced_walk(Board(*game))
+def test_connect_four_through_the_generic_walk(game: tuple[int, int, int], tmp_path: Path) -> None:
+    check_against_the_bit_sliced_walk(Board(*game), tmp_path)
 
 
 @pytest.mark.slow
-def test_connect_four_5x4_through_the_generic_walk() -> None:
-    check_against_the_bit_sliced_walk(Board(5, 4))
+def test_connect_four_5x4_through_the_generic_walk(tmp_path: Path) -> None:
+    check_against_the_bit_sliced_walk(Board(5, 4), tmp_path)
 
 
-def check_against_the_bit_sliced_walk(board: Board) -> None:
+def check_against_the_bit_sliced_walk(board: Board, folder: Path) -> None:
+    """Counts ply by ply, and the value of every class of live positions."""
     found = keyed.solve(keyed.prepare(connect_rules(board)))
-    prepared = layers.prepare(board)
-    planes = dict(layers.backward(prepared))
-    counts = [counts for counts, _ in layers.forward(prepared, planes.__getitem__)]
-    for there, layer in zip(counts, found, strict=False):
-        ply, every, _ = layer.counts
-        # There a full board without a line is not called terminal.
-        full = every.draw if ply == board.cells else 0
-        assert (ply, *every[:4], every.terminal - full) == tuple(there)
-    assert len(found) >= len(counts)
-    for ply, layer in enumerate(found[:-1]):
-        stones = [unpack(board, a) for a in layer.keys.a.tolist()]
-        first, second = (np.array([pair[i] for pair in stones], np.uint64) for i in (0, 1))
-        ranks = np.empty(len(stones), np.int64)
-        rank_many(prepared.layout.shape, first, second, ranks)
-        win, loss = (
-            plane[ranks >> 6] >> (ranks & 63).astype(np.uint64) & np.uint64(1)
-            for plane in planes[ply]
-        )
-        assert np.array_equal(win.astype(np.int8) - loss.astype(np.int8), layer.values)
+    build_tablebase(board, folder / "connect.h5")
+    with open_tablebase(folder / "connect.h5") as table:
+        for there, layer in zip(table.counts, found, strict=False):
+            ply, every, _ = layer.counts
+            # There a full board without a line is not called terminal.
+            full = every.draw if ply == board.cells else 0
+            counts = (there.positions, there.win, there.draw, there.loss, there.terminal)
+            assert (ply, *every[:4], every.terminal - full) == (there.ply, *counts)
+            stones = [unpack(board, a) for a in layer.keys.a.tolist()]
+            first, second = (np.array([pair[i] for pair in stones], np.uint64) for i in (0, 1))
+            assert np.array_equal(table.probe_many(first, second), layer.values)
+        assert len(found) == len(table.counts)
 
 
 def test_the_bytes_do_not_depend_on_threads_or_stretches(monkeypatch: pytest.MonkeyPatch) -> None:
