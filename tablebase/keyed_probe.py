@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from retro.games.catalogue import PlacementGame, Position
     from tablebase.keyed_format import KeyedHeader, KeyedRecord
     from tablebase.keyed_store import Page
+    from tablebase.probe import Source
 
 
 class MoveValue(NamedTuple):
@@ -51,6 +52,7 @@ class KeyedProbe(NamedTuple):
     position: Any
     value: int
     moves: list[MoveValue]
+    source: Source = "table"
 
     @property
     def best(self) -> list[MoveValue]:
@@ -76,6 +78,14 @@ def open_rooted(game: PlacementGame, root: Any, folder: Path | None = None) -> K
         table.close()
         raise WrongBoardError(f"{path} holds {table.name}, not {game.table_name(root.board)}")
     return table
+
+
+def as_position(game: PlacementGame, board: Any, thing: Any) -> Any:
+    """A position of a board, from text or as it is."""
+    position = game.read_position(board, thing) if isinstance(thing, str) else thing
+    if position.board != board:
+        raise WrongBoardError(f"the position is on {position.board}, the table on {board}")
+    return position
 
 
 class KeyedTable:
@@ -136,10 +146,7 @@ class KeyedTable:
 
     def as_position(self, thing: Any) -> Any:
         """A position of this board, from text or as it is."""
-        position = self.game.read_position(self.board, thing) if isinstance(thing, str) else thing
-        if position.board != self.board:
-            raise WrongBoardError(f"the position is on {position.board}, the table on {self.board}")
-        return position
+        return as_position(self.game, self.board, thing)
 
     def probe_wdl(self, position: Any) -> int:
         """The value for the side to move: +1, 0 or -1.

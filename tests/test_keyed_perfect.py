@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from retro.errors import TimeLimitError
+from retro.errors import GameOverError, IllegalPositionError, TimeLimitError
 from retro.games.catalogue import find_game
 from tablebase.cli import main
 from tablebase.keyed_build import build_keyed
+from tablebase.keyed_oracle import KeyedOracle
 from tablebase.keyed_perfect import KeyedPerfectPlayer
 from tablebase.keyed_probe import open_rooted
 from tablebase.places import keyed_path
@@ -55,14 +56,13 @@ def make_value(game):
 @pytest.mark.parametrize("name", BOARDS)
 def test_it_keeps_the_value_by_table_and_by_search(name: str, tmp_path: Path) -> None:
     game = find_game(name)
-    board = game.parse(*BOARDS[name])
     value = make_value(game)
-    start = game.start(board)
+    start = game.start(game.parse(*BOARDS[name]))
     build_keyed(game, start, keyed_path(game, start, tmp_path))
     with open_rooted(game, start, tmp_path) as table:
         players = {
-            "search": KeyedPerfectPlayer(game, board, memory_mb=1),
-            "table": KeyedPerfectPlayer(game, board, table, memory_mb=1),
+            "search": KeyedPerfectPlayer(KeyedOracle(game, start, None, memory_mb=1)),
+            "table": KeyedPerfectPlayer(KeyedOracle(game, start, table, memory_mb=1)),
         }
         for position in some_games(name, 8):
             for source, player in players.items():
@@ -72,6 +72,45 @@ def test_it_keeps_the_value_by_table_and_by_search(name: str, tmp_path: Path) ->
                 assert -value(after) == advice.value
                 wins = [m for m in position.legal_moves() if position.play(m).outcome() == -1]
                 assert (advice.plies == 1) == bool(wins) == (after.outcome() == -1)
+
+
+@pytest.mark.parametrize("name", BOARDS)
+def test_table_and_search_answer_alike(name: str, tmp_path: Path) -> None:
+    game = find_game(name)
+    start = game.start(game.parse(*BOARDS[name]))
+    build_keyed(game, start, keyed_path(game, start, tmp_path))
+    with open_rooted(game, start, tmp_path) as table:
+        by_table = KeyedOracle(game, start, table)
+        by_search = KeyedOracle(game, start, None, memory_mb=1)
+        for position in some_games(name, 3):
+            found = by_table.probe(position)
+            assert found == table.probe(position)
+            assert by_search.probe(position) == found._replace(source="search")
+            assert by_search.best_line(position) == table.best_line(position)
+
+
+@pytest.mark.parametrize("command", ["probe", "line"])
+def test_a_command_without_its_table_searches_and_says_so(
+    command: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    game = find_game("mnk")
+    root = game.read_position(game.parse("3x3", {}), "b2")
+    build_keyed(game, root, keyed_path(game, root, tmp_path))
+    question = [command, "mnk", "3x3", "--dir", str(tmp_path)]
+    for arguments, source in (
+        ([*question, "b2 b1"], "search"),
+        ([*question, "b2 b1", "--from", "b2"], "table"),
+        ([*question, "a1 b1", "--from", "b2"], "search"),  # not what the table covers
+    ):
+        assert main.main(arguments) == 0
+        out, err = capsys.readouterr()
+        assert f"WIN for the first player, by {source}" in out
+        assert ("searching: " in err) == (source == "search")
+        assert main.main([*arguments, "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)["source"] == source
+    assert main.main([*question, "b2 b2"]) == IllegalPositionError.exit_code
+    assert main.main([*question, "a1 b1 a2 b2 a3"]) == GameOverError.exit_code
+    assert main.main([*question, "--time-limit", "-1"]) == TimeLimitError.exit_code
 
 
 @pytest.mark.parametrize("name", BOARDS)
@@ -104,9 +143,9 @@ def test_a_search_that_takes_too_long_is_an_error_or_a_line(
 ) -> None:
     arguments = ["play", "--game", "mnk", "--board", "6x6", "--connect", "5", "--time-limit", "0"]
     assert main.main([*arguments, "--first", "perfect"]) == TimeLimitError.exit_code
-    assert "not solved within 0 s" in capsys.readouterr().err
+    assert "not answered within 0 s" in capsys.readouterr().err
     monkeypatch.setattr(sys, "stdin", io.StringIO("hint\nc3\nquit\n"))
     assert main.main([*arguments, "--second", "random"]) == 0
     out = capsys.readouterr().out
-    assert "not solved within 0 s" in out
+    assert "not answered within 0 s" in out
     assert "X (human) plays c3" in out

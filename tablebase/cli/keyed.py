@@ -11,26 +11,39 @@ follows a position is named by `--from POSITION`, in every command.
 from __future__ import annotations
 
 import argparse
+import contextlib
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from retro.errors import EXIT_INTERRUPTED, BadTextError, TablebaseError
+from retro.errors import EXIT_INTERRUPTED, BadTextError, MissingTableError, TablebaseError
 from retro.games.catalogue import NAMES, find_game
 from tablebase.cli import keyed_show as show
-from tablebase.cli.common import add_folder, add_json, add_version, read_text, say, thread_count
+from tablebase.cli.common import (
+    add_folder,
+    add_json,
+    add_search,
+    add_version,
+    check_memory,
+    read_text,
+    report_search,
+    say,
+    thread_count,
+)
 from tablebase.cli.progress import Ticker
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from retro.games.catalogue import PlacementGame
     from tablebase.keyed_build import KeyedProgress
+    from tablebase.keyed_oracle import KeyedOracle
     from tablebase.keyed_probe import KeyedTable
 
 LEVELS = ("quick", "sample", "full")
 CONNECT = "connect4"  # has commands of its own
 QUESTIONS = ("probe", "line", "stats", "verify")
+ASKED_OF_SOLVER = ("probe", "line")  # where no table covers the position
 
 
 def names_game(arguments: Sequence[str]) -> bool:
@@ -71,10 +84,11 @@ def question(arguments: Sequence[str]) -> int:
     command, *rest = arguments
     # Options may stand between board and position: mnk 4x4 --connect 4 "c3 b2".
     options = _question_parser(command, rest).parse_intermixed_args(rest)
+    if command in ASKED_OF_SOLVER:
+        with _open_oracle(options) as oracle:
+            return {"probe": _probe, "line": _line}[command](options, oracle)
     with _open(options) as table:
-        return {"probe": _probe, "line": _line, "stats": _stats, "verify": _verify}[command](
-            options, table
-        )
+        return {"stats": _stats, "verify": _verify}[command](options, table)
 
 
 def _question_parser(command: str, arguments: Sequence[str]) -> argparse.ArgumentParser:
@@ -85,7 +99,8 @@ def _question_parser(command: str, arguments: Sequence[str]) -> argparse.Argumen
     else:
         _add_game(parser, find_game(name))
         add_folder(parser)
-    if command in ("probe", "line"):
+    if command in ASKED_OF_SOLVER:
+        add_search(parser)
         parser.add_argument("position", nargs="?", metavar="POSITION", help="moves from the start")
         parser.add_argument(
             "--grid", type=Path, metavar="FILE", help="read the position from a file"
@@ -130,35 +145,62 @@ def _open(options: argparse.Namespace) -> KeyedTable:
     return open_rooted(*_asked_root(options), options.dir)
 
 
-def _asked_position(options: argparse.Namespace, table: KeyedTable) -> Any:
+@contextlib.contextmanager
+def _open_oracle(options: argparse.Namespace) -> Iterator[KeyedOracle]:
+    """The table that the options name, and the solver for what it does not cover."""
+    from tablebase.keyed_oracle import KeyedOracle
+
+    check_memory(options.memory)
+    with contextlib.ExitStack() as stack:
+        table, why = None, "the table does not cover this position"
+        try:
+            table = stack.enter_context(_open(options))
+            game, root = table.game, table.root
+        except MissingTableError as error:
+            if "file" in options:
+                raise  # a file does not say which game it would have held
+            why = str(error)
+            game, root = _asked_root(options)
+        yield KeyedOracle(
+            game,
+            root,
+            table,
+            memory_mb=options.memory,
+            time_limit=options.time_limit,
+            before_search=lambda: say(f"searching: {why}"),
+            report=report_search,
+        )
+
+
+def _asked_position(options: argparse.Namespace, oracle: KeyedOracle) -> Any:
     """The position that the options name; the root of the table if none is named."""
     if options.grid is not None:
         if options.position is not None:
             raise BadTextError("found both a position and --grid, wanted one of them")
         text = read_text(options.grid)
         try:
-            return table.as_position(text)
+            return oracle.as_position(text)
         except TablebaseError as error:
             raise type(error)(f"{options.grid}: {error}") from None
-    return table.root if options.position is None else table.as_position(options.position)
+    return oracle.root if options.position is None else oracle.as_position(options.position)
 
 
-def _probe(options: argparse.Namespace, table: KeyedTable) -> int:
-    found = table.probe(_asked_position(options, table))
+def _probe(options: argparse.Namespace, oracle: KeyedOracle) -> int:
+    found = oracle.probe(_asked_position(options, oracle))
     if options.json:
-        show.print_json(show.probe_json(table, found))
+        show.print_json(show.probe_json(oracle, found))
     else:
-        show.print_probe(table, found)
+        show.print_probe(oracle, found)
     return 0
 
 
-def _line(options: argparse.Namespace, table: KeyedTable) -> int:
-    position = _asked_position(options, table)
-    value, line = table.probe_wdl(position), table.best_line(position)
+def _line(options: argparse.Namespace, oracle: KeyedOracle) -> int:
+    start = oracle.probe(_asked_position(options, oracle))
+    line = oracle.best_line(start.position)
     if options.json:
-        show.print_json(show.line_json(table, position, value, line))
+        show.print_json(show.line_json(oracle, start, line))
     else:
-        show.print_line(table, position, value, line)
+        show.print_line(oracle, start, line)
     return 0
 
 

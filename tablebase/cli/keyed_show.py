@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 from retro.errors import IllegalPositionError
@@ -13,6 +12,8 @@ from tablebase.keyed_format import COUNT_NAMES
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from retro.games.catalogue import PlacementGame
+    from tablebase.keyed_oracle import KeyedOracle
     from tablebase.keyed_probe import KeyedProbe, KeyedTable, MoveValue
     from tablebase.keyed_verify import KeyedVerified
 
@@ -21,12 +22,12 @@ __all__ = ["print_json"]
 COLUMNS = (*COUNT_NAMES, "canonical_positions")
 
 
-def _about(table: KeyedTable) -> dict[str, Any]:
-    header = table.header
-    return {"game": header.game, "board": header.board, "options": json.loads(header.options)}
+def _about(table: KeyedTable | KeyedOracle) -> dict[str, Any]:
+    size, options = table.game.describe(table.board)
+    return {"game": table.game.name, "board": size, "options": options}
 
 
-def position_text(table: KeyedTable, position: Any) -> str | None:
+def position_text(table: KeyedTable | KeyedOracle, position: Any) -> str | None:
     """A text that leads to a position, or None if there is none."""
     try:
         return table.game.write_position(position)
@@ -72,21 +73,24 @@ def print_stats(table: KeyedTable) -> None:
     print_file(table.path, table.size)
 
 
-def print_turn(table: KeyedTable, position: Any, value: int) -> None:
-    side = position.side_to_move
-    name = table.game.players[side == "second"]
+def print_turn(found: KeyedProbe, game: PlacementGame) -> None:
+    side = found.position.side_to_move
+    name = game.players[side == "second"]
     who = f"the {side} player" if name.lower() == side else f"{name}, the {side} player,"
-    print(f"{who[0].upper()}{who[1:]} is to move: {VALUE_NAMES[value]} for the {side} player")
+    print(
+        f"{who[0].upper()}{who[1:]} is to move: "
+        f"{VALUE_NAMES[found.value]} for the {side} player, by {found.source}"
+    )
 
 
-def print_probe(table: KeyedTable, found: KeyedProbe) -> None:
+def print_probe(oracle: KeyedOracle, found: KeyedProbe) -> None:
     """The board, whose turn it is, what the position and each move are worth."""
     position = found.position
-    text = position_text(table, position)
+    text = position_text(oracle, position)
     after = "" if not position.ply else f" after {text}" if text else ", set up"
-    print(f"{table.name}{after}, ply {position.ply}")
-    print_turn(table, position, found.value)
-    print(f"\n{table.game.draw(position)}\n")
+    print(f"{oracle.name}{after}, ply {position.ply}")
+    print_turn(found, oracle.game)
+    print(f"\n{oracle.game.draw(position)}\n")
     print("what a move is worth to the player who makes it:")
     for value, name in VALUE_NAMES.items():
         moves = [move.move for move in found.moves if move.value == value]
@@ -94,35 +98,36 @@ def print_probe(table: KeyedTable, found: KeyedProbe) -> None:
             print(f"  {name:<4}  {' '.join(moves)}")
 
 
-def probe_json(table: KeyedTable, found: KeyedProbe) -> dict[str, Any]:
+def probe_json(oracle: KeyedOracle, found: KeyedProbe) -> dict[str, Any]:
     """The JSON of an answer; values of moves are for the player who makes them."""
     return {
-        **_about(table),
-        "position": position_text(table, found.position),
+        **_about(oracle),
+        "position": position_text(oracle, found.position),
         "side_to_move": found.position.side_to_move,
         "value": VALUE_NAMES[found.value],
+        "source": found.source,
         "moves": [{"move": m.move, "value": VALUE_NAMES[m.value]} for m in found.moves],
         "best": [move.move for move in found.best],
     }
 
 
-def print_line(table: KeyedTable, position: Any, value: int, line: Sequence[MoveValue]) -> None:
+def print_line(oracle: KeyedOracle, start: KeyedProbe, line: Sequence[MoveValue]) -> None:
     """Whose turn it is, the moves, and how the game ends."""
-    print_turn(table, position, value)
+    print_turn(start, oracle.game)
     print(" ".join(move.move for move in line))
+    position = start.position
     for move in line:
         position = position.play(move.number)
     print(f"after {len(line)} plies {position.over_message()}")
 
 
-def line_json(
-    table: KeyedTable, position: Any, value: int, line: Sequence[MoveValue]
-) -> dict[str, Any]:
+def line_json(oracle: KeyedOracle, start: KeyedProbe, line: Sequence[MoveValue]) -> dict[str, Any]:
     return {
-        **_about(table),
-        "position": position_text(table, position),
-        "side_to_move": position.side_to_move,
-        "value": VALUE_NAMES[value],
+        **_about(oracle),
+        "position": position_text(oracle, start.position),
+        "side_to_move": start.position.side_to_move,
+        "value": VALUE_NAMES[start.value],
+        "source": start.source,
         "line": [move.move for move in line],
         "plies": len(line),
     }

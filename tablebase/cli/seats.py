@@ -98,13 +98,14 @@ class Seats:
             path = table_path(board, options.dir)
             table = self._stack.enter_context(open_tablebase(path)) if path.exists() else None
             return PerfectPlayer(board, table, report=report_search, **limits)
+        from tablebase.keyed_oracle import KeyedOracle
         from tablebase.keyed_perfect import KeyedPerfectPlayer
         from tablebase.keyed_probe import open_rooted
 
         start = game.start(board)
         there = keyed_path(game, start, options.dir).exists()
         keyed = self._stack.enter_context(open_rooted(game, start, options.dir)) if there else None
-        return KeyedPerfectPlayer(game, board, keyed, report=report_search, **limits)
+        return KeyedPerfectPlayer(KeyedOracle(game, start, keyed, report=report_search, **limits))
 
 
 class Human:
