@@ -26,7 +26,17 @@ from typing import NamedTuple
 import numpy as np
 
 from retro.jit import inner
-from retro.search.engine_bits import U0, U1, Board, inlined, popcount, prefetch, threats
+from retro.search.engine_bits import (
+    U0,
+    U1,
+    Board,
+    inlined,
+    lines_through,
+    popcount,
+    prefetch,
+    threats,
+    trailing_zeros,
+)
 from retro.search.engine_bounds import static_score
 from retro.search.engine_leaves import NO_VALUE, leaf_values
 from retro.search.engine_table import fetch, lower_of, scramble, slot, store, upper_of
@@ -43,9 +53,11 @@ FRAME = 8  # per level: the node being searched there
 GOAL, BEST, LEFT, SINCE, SLOT = range(5)
 MIRROR_PLIES = 16  # later, a mirror image hardly ever comes up in the same search
 
-# Weights of the ordering: 12 for the side that tries to win, then 12 for the one that
+# Weights of the ordering: 14 for the side that tries to win, then 14 for the one that
 # tries to hold; found by hill climbing on nodes (docs/solver.md).
-WEIGHTS = np.array([12, -3, 4, 5, 2, 4, 2, 6, 5, 4, 4, 1, 12, -3, 4, 4, 8, 4, 2, 6, 4, 4, 1, 1])
+ATTACK = (6, 0, 4, 5, 6, 2, 2, 6, 5, 4, 3, 1, 2, 12)
+HOLD = (11, -3, 4, 3, 8, 4, 2, 6, 4, 4, 3, 1, 5, 4)
+WEIGHTS = np.array(ATTACK + HOLD)
 
 
 class Stack(NamedTuple):
@@ -55,16 +67,25 @@ class Stack(NamedTuple):
     ints: np.ndarray  # int64[levels * SLOTS * INTS]
     frames: np.ndarray  # int64[levels * FRAME]
     clock: np.ndarray  # int64[1]: positions solved so far, the age of new entries
+    worth: np.ndarray  # int64[64]: what a stone on each cell adds to the order
 
 
-def make_stack(board: Board) -> Stack:
-    """Allocate the scratch memory of a search on `board`."""
+def make_stack(board: Board, seed: int = 0) -> Stack:
+    """Allocate the scratch memory of a search on `board`.
+
+    A cell is worth the lines through it; with a seed some are worth one more, so
+    that threads that share a table take different ways.
+    """
     levels = int(board.cells) + 2
+    worth = lines_through(board)
+    if seed:
+        worth += np.random.default_rng(seed).integers(0, 2, len(worth))
     return Stack(
         np.zeros(levels * SLOTS * WORDS, np.uint64),
         np.zeros(levels * SLOTS * INTS, np.int64),
         np.zeros(levels * FRAME, np.int64),
         np.zeros(1, np.int64),
+        worth,
     )
 
 
@@ -135,7 +156,8 @@ def order_of(board, first, leads, mine, his, mask, sign, moves, played):
     """How promising a successor is for the player who made the move.
 
     `mine` and `his` are the threats of that player and of his opponent.  The leader
-    profits from threats on lower rows, the follower from those on upper rows.
+    profits from threats on lower rows, the follower from those on upper rows; a
+    threat directly above one of the opponent's is worth little.
     Successors with few replies and those reached by long forced lines come first:
     they are cheap.
     """
@@ -148,7 +170,8 @@ def order_of(board, first, leads, mine, his, mask, sign, moves, played):
     value += played * WEIGHTS[first + 7]
     value += popcount(mine & (mine << U1)) * WEIGHTS[first + 8]
     value += popcount(mine & next_up) * WEIGHTS[first + 9]
-    return value - popcount(his & next_up) * WEIGHTS[first + 10]
+    value -= popcount(his & next_up) * WEIGHTS[first + 10]
+    return value + popcount(his & (mine << U1)) * WEIGHTS[first + 13]
 
 
 @inner
@@ -197,14 +220,14 @@ def _generate(board, table, hashing, stack, level, node, goal):
     Returns (best, count).  A best score `>= goal` ends the node; otherwise it is the
     best of the successors that were decided here.
     """
-    words, ints, _, _ = stack
+    words, ints, _, _, worth = stack
     base = (level * SLOTS + node) * WORDS
     mover = words[base + MOVER]
     mask = words[base + MASK]
     other = words[base + OTHER]
     plies = popcount(mask)
     leads = (board.cells - plies) & 1 == 0
-    first = 0 if goal > 0 else 12  # weights of the side that attacks, or holds
+    first = 0 if goal > 0 else len(ATTACK)  # weights of the side that attacks, or holds
     moves = (mask + board.bottom) & board.full & ~(other >> U1)
     best = np.int64(-32)
     count = 0
@@ -242,7 +265,8 @@ def _generate(board, table, hashing, stack, level, node, goal):
             board, first, leads, k_own, k_other, k_mask, sign, k_moves, k_plies - plies
         )
         base = ((level + 1) * SLOTS + count) * INTS
-        ints[base + ORDER] = order * 64 - i * WEIGHTS[first + 11]
+        order = 64 * order - i * WEIGHTS[first + 11]
+        ints[base + ORDER] = order + 16 * worth[trailing_zeros(move)] * WEIGHTS[first + 12]
         ints[base + SIGN] = sign
         count += 1
     return best, count
@@ -251,7 +275,7 @@ def _generate(board, table, hashing, stack, level, node, goal):
 @inner
 def _look_up(table, hashing, stack, level, count, goal, best):
     """Pass 2: drop the successors (of `level`) that the table decides.  Returns (best, count)."""
-    words, ints, _, _ = stack
+    words, ints, _, _, _ = stack
     i = 0
     while i < count:
         entry = fetch(table, hashing, words[(level * SLOTS + i) * WORDS + CODE])
@@ -284,7 +308,7 @@ def _reaches(words, level, count, first_ply, last_ply):
 @inner
 def _consult(leaves, stack, level, count, goal, best):
     """As `_look_up`, asking a tablebase.  All it gives is the sign of a score."""
-    words, ints, _, _ = stack
+    words, ints, _, _, _ = stack
     answers = (ints, level * SLOTS * INTS + VALUE, INTS)
     leaf_values(leaves, (words, level * SLOTS * WORDS, WORDS), count, answers)
     i = 0
@@ -318,7 +342,7 @@ def _keep(table, hashing, code, score, goal, nodes, age):
 @inner
 def _next(stack, level):
     """Pass 3: move the most promising successor left to the end of the list; return its slot."""
-    words, ints, frames, _ = stack
+    words, ints, frames, _, _ = stack
     left = frames[level * FRAME + LEFT] - 1
     frames[level * FRAME + LEFT] = left
     base = (level + 1) * SLOTS * INTS + ORDER
@@ -334,7 +358,7 @@ def _next(stack, level):
 @inner
 def _search(board, table, hashing, leaves, stack, goal, budget, age):
     """Answer the question for the node (0, 0).  Returns (score or UNKNOWN, nodes)."""
-    words, ints, frames, _ = stack
+    words, ints, frames, _, _ = stack
     # Scalars taken out here: handing all arrays of `leaves` to a function at every node
     # would cost as much as the node.
     first_ply, last_ply = leaves.first_ply, leaves.last_ply

@@ -20,6 +20,7 @@ uint64; W * (H + 1) <= 64.
 
 from __future__ import annotations
 
+import itertools
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -90,6 +91,22 @@ def make_board(width: int, height: int, connect: int = 4) -> Board:
         np.uint64(upper),
         np.uint64(full & ~upper),
     )
+
+
+def lines_through(board: Board) -> np.ndarray:
+    """[bit] how many lines go through each cell.
+
+    >>> lines_through(make_board(7, 6))[[0, 1, 2, 21, 23]].tolist()  # three of column 1, two of 4
+    [3, 4, 5, 7, 13]
+    """
+    width, height, connect, step = (int(n) for n in (*board[:3], board.step))
+    count = np.zeros(64, np.int64)
+    for column, row in itertools.product(range(width), range(height)):
+        for right, up in ((0, 1), (1, 0), (1, 1), (1, -1)):
+            line = [(column + i * right, row + i * up) for i in range(connect)]
+            if all(0 <= c < width and 0 <= r < height for c, r in line):
+                count[[c * step + r for c, r in line]] += 1
+    return count
 
 
 @intrinsic
