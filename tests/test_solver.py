@@ -120,6 +120,18 @@ def test_what_is_no_question_gets_its_error(
         solver.solve(position)
 
 
+def test_threads_that_share_a_table_agree_with_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In slices of a few nodes: every thread finds what the others left, all the time."""
+    monkeypatch.setattr("retro.search.solver.THREAD_NODES", 20)
+    alone = Solver("5x4", memory_mb=16)
+    shared = Solver("5x4", memory_mb=1, threads=3, slice_nodes=60)
+    rng = np.random.default_rng(4)
+    for _ in range(30):
+        moves = "".join(str(column) for column in rng.integers(1, 6, rng.integers(0, 6)))
+        one, many = (s.solve(moves, strong=True) for s in (alone, shared))
+        assert (one.value, one.plies) == (many.value, many.plies), moves
+
+
 def test_a_time_limit_is_an_error_never_a_guess() -> None:
     calls = []
     solver = Solver("7x6", memory_mb=16, time_limit=0, report=lambda *a: calls.append(a))

@@ -22,7 +22,7 @@ import numpy as np
 from retro.jit import entry, inner
 from retro.search.engine import BEYOND, UNKNOWN, Stack, ask, make_stack, win_score
 from retro.search.engine_bits import Board, make_board, popcount
-from retro.search.engine_leaves import Leaves, NoLeaves
+from retro.search.engine_leaves import Leaves, NoLeaves, fork_leaves
 from retro.search.engine_table import Hashing, make_table
 
 if TYPE_CHECKING:
@@ -60,6 +60,12 @@ def make_engine(width: int, height: int, connect: int = 4, memory: int = 1 << 30
     board = make_board(width, height, connect)
     table, hashing = make_table(board, memory)
     return Engine(board, table, hashing, make_stack(board), NoLeaves())
+
+
+def fork(engine: Engine, seed: int) -> Engine:
+    """The same table with scratch memory of its own: for one more thread on the same question."""
+    stack = make_stack(engine.board, seed)._replace(clock=engine.stack.clock)
+    return engine._replace(stack=stack, leaves=fork_leaves(engine.leaves))
 
 
 def solve(

@@ -85,6 +85,15 @@ def make_leaves(layout: Layout, plies: range, read: Callable[[int], NDArray[np.u
     )
 
 
+def fork_leaves(leaves: Leaves | NoLeaves) -> Leaves | NoLeaves:
+    """The same plies with scratch memory of their own; hits are counted together, roughly."""
+    if isinstance(leaves, NoLeaves):
+        return leaves
+    return leaves._replace(
+        first=leaves.first.copy(), second=leaves.second.copy(), ranks=leaves.ranks.copy()
+    )
+
+
 def leaf_values(leaves: Leaves | NoLeaves, stones: Any, count: int, values: Any) -> None:
     """Find the values of `count` quiet positions for their sides to move, or NO_VALUE.
 

@@ -14,7 +14,9 @@ draw ends when the board is full).
 from __future__ import annotations
 
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from threading import Event
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from retro.errors import (
@@ -27,7 +29,7 @@ from retro.errors import (
 from retro.games.connect import DEFAULT_CONNECT, DRAW, WIN, Board, Position
 from retro.games.connect_text import as_position, column_text
 from retro.games.rated import RatedMove, order_moves
-from retro.search.engine_goals import make_engine
+from retro.search.engine_goals import Answer, Engine, fork, make_engine
 from retro.search.engine_goals import solve as engine_solve
 from retro.search.engine_leaves import Leaves, NoLeaves
 
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
 
 DEFAULT_MEMORY_MB = 1024
 SLICE_NODES = 1_000_000  # about half a second
+THREAD_NODES = 50_000  # a thread looks so often whether another one is done
 LEAVES_AFTER_NODES = 1_000_000  # reading a table takes seconds: not for a search that is quicker
 
 
@@ -121,6 +124,8 @@ class Solver:
     tables
         Open tables of the same board: they answer what they cover, and the first
         of them that has plies to come serves long searches as perfect leaves.
+    threads
+        Threads that share the transposition table, from the second slice of a search on.
     time_limit
         Seconds per question; `TimeLimitError` when it is hit, never a guess.
     report
@@ -141,6 +146,7 @@ class Solver:
         *,
         memory_mb: int = DEFAULT_MEMORY_MB,
         tables: Sequence[Probe] = (),
+        threads: int = 1,
         time_limit: float | None = None,
         report: Callable[[int, float], None] = lambda *_: None,
         slice_nodes: int = SLICE_NODES,
@@ -148,6 +154,7 @@ class Solver:
         self.board = Board.parse(board, connect) if isinstance(board, str) else board
         self._tables = [table for table in tables if table.board == self.board]
         self._memory = memory_mb << 20
+        self._threads = threads
         self._time_limit = time_limit
         self._report = report
         self._slice_nodes = slice_nodes
@@ -224,17 +231,9 @@ class Solver:
 
     def _search(self, stones: Stones, strong: bool, known: int | None) -> Solution:
         begin = time.monotonic()
-        nodes = 0
-        both = stones.mover | stones.other
-        while True:
-            limit = self._slice_nodes
-            answer = engine_solve(self._engine, stones.mover, both, strong, limit, known)
-            nodes += answer.nodes
-            if answer.done:
-                # The transposition table may remember what a tablebase said before.
-                has_help = known is not None or self._has_asked_leaves()
-                source: Source = "both" if has_help else "search"
-                return Solution(answer.value, answer.plies if strong else None, nodes, source)
+        answer = self._slice([self._engine], stones, strong, known)
+        nodes = answer.nodes
+        while not answer.done:
             seconds = time.monotonic() - begin
             self._report(nodes, seconds)
             if self._time_limit is not None and seconds >= self._time_limit:
@@ -242,7 +241,42 @@ class Solver:
                     f"not solved within {self._time_limit:g} s ({nodes:,} nodes searched)"
                 )
             if nodes >= LEAVES_AFTER_NODES:
-                self._load_leaves(both.bit_count())
+                self._load_leaves((stones.mover | stones.other).bit_count())
+            helpers = [fork(self._engine, seed) for seed in range(1, self._threads)]
+            answer = self._slice([self._engine, *helpers], stones, strong, known)
+            nodes += answer.nodes
+        # The transposition table may remember what a tablebase said before.
+        has_help = known is not None or self._has_asked_leaves()
+        source: Source = "both" if has_help else "search"
+        return Solution(answer.value, answer.plies if strong else None, nodes, source)
+
+    def _slice(
+        self, engines: list[Engine], stones: Stones, strong: bool, known: int | None
+    ) -> Answer:
+        """Search some more, one thread for each engine: the best answer, the nodes of all.
+
+        Every word of the shared table is read and written whole and says something
+        proved, so whoever is done first is right.
+        """
+        both = stones.mover | stones.other
+        if len(engines) == 1:
+            return engine_solve(engines[0], stones.mover, both, strong, self._slice_nodes, known)
+        solved = Event()
+
+        def ask(engine: Engine) -> Answer:
+            nodes = 0
+            while True:
+                answer = engine_solve(engine, stones.mover, both, strong, THREAD_NODES, known)
+                nodes += answer.nodes
+                if answer.done:
+                    solved.set()
+                if solved.is_set() or nodes >= self._slice_nodes:
+                    return answer._replace(nodes=nodes)
+
+        with ThreadPoolExecutor(len(engines)) as pool:
+            answers = list(pool.map(ask, engines))
+        best = max(answers, key=lambda answer: answer.done)
+        return best._replace(nodes=sum(answer.nodes for answer in answers))
 
     def _load_leaves(self, ply: int) -> None:
         """Have the plies of a table that follow `ply` in memory, as many as fit."""
