@@ -2,7 +2,7 @@
 
     python scripts/bench_solver.py --sets DIR      # Pons' six files Test_L1_R1 ... Test_L3_R1
     python scripts/bench_solver.py --limit 50      # without DIR: seeded random sets
-    python scripts/bench_solver.py --skip-empty --json
+    python scripts/bench_solver.py --skip-empty --only begin-hard --kind value --skip 200 --json
 
 Times are CPU seconds of one thread, kernels warm. The transposition table is
 cleared before each row and kept from line to line within it. With `bitbully`
@@ -45,9 +45,9 @@ class Line(NamedTuple):
     score: int | None
 
 
-def read_lines(path: Path, limit: int | None) -> list[Line]:
-    """The lines `moves score` of a file."""
-    pairs = (line.split() for line in path.read_text().splitlines()[:limit])
+def read_lines(path: Path, skip: int, limit: int) -> list[Line]:
+    """The lines `moves score` of a file, from `skip` on."""
+    pairs = (line.split() for line in path.read_text().splitlines()[skip : skip + limit])
     return [Line(tuple(int(m) - 1 for m in moves), int(score)) for moves, score in pairs]
 
 
@@ -139,6 +139,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--sets", type=Path, metavar="DIR", help="folder of the six files")
     parser.add_argument("--limit", type=int, default=100, help="positions per set (default 100)")
+    parser.add_argument("--skip", type=int, default=0, metavar="N", help="begin after N lines")
+    parser.add_argument("--only", nargs="+", metavar="SET", help="these sets: end-easy, ...")
+    parser.add_argument("--kind", choices=("value", "distance"), help="default: both")
     parser.add_argument("--memory", type=int, default=1024, metavar="MB")
     parser.add_argument("--skip-empty", action="store_true")
     parser.add_argument("--json", action="store_true")
@@ -148,12 +151,16 @@ def main() -> None:
     engine.table[:] = 1  # touch every page once, outside the timing
     jobs = [] if options.skip_empty else [("empty", [Line((), 1)])]
     if options.sets:
-        jobs += [(n, read_lines(options.sets / f, options.limit)) for n, f in FILES.items()]
+        part = options.skip, options.limit
+        jobs += [(n, read_lines(options.sets / f, *part)) for n, f in FILES.items()]
     else:
         jobs += [(n, random_lines(*p, options.limit)) for n, p in RANDOM_PLIES.items()]
     rows = []
+    kinds = [kind == "distance" for kind in ("value", "distance") if options.kind in (None, kind)]
     for name, lines in jobs:
-        for strong in (False, True):
+        if options.only and name not in (*options.only, "empty"):
+            continue
+        for strong in kinds:
             rows.append(measure(engine, name, lines, strong=strong))
             if not options.json:
                 show(rows[-1])
