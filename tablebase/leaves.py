@@ -25,7 +25,7 @@ def load_leaves(table: Tablebase, first_ply: int, max_bytes: int) -> Leaves | No
     first = last = max(first_ply, table.header.first_ply)
     left = max_bytes
     while last <= table.header.last_ply:
-        left -= BYTES_PER_WORD * int(table.layout.layer_words[last])
+        left -= BYTES_PER_WORD * int(table.layout.stored_words[last])
         if left < 0:
             break
         last += 1

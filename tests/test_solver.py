@@ -144,7 +144,7 @@ def test_the_command_prints_one_word(capsys: pytest.CaptureFixture[str], tmp_pat
     empty = ["--tables", str(tmp_path)]
     assert main.main(["solve", "444444", *empty, "--board", "7x6", "--memory", "64"]) == 0
     assert capsys.readouterr().out == "WIN\n"
-    assert main.main(["solve", "443", "--board", "5x4", "--strong", *empty]) == 0
+    assert main.main(["solve", "443", "--board", "5x4", "--strong", "--threads", "2", *empty]) == 0
     word, plies = capsys.readouterr().out.split()
     assert word == "WIN"
     assert int(plies) % 2 == 1

@@ -66,7 +66,7 @@ class Leaves(NamedTuple):
 
 def make_leaves(layout: Layout, plies: range, read: Callable[[int], NDArray[np.uint64]]) -> Leaves:
     """Take some plies of a table into memory; `read` gives the planes of one, [2, words]."""
-    ends = 2 * np.cumsum(layout.layer_words[plies.start : plies.stop])
+    ends = 2 * np.cumsum(layout.stored_words[plies.start : plies.stop])
     start = np.zeros(layout.plies, np.int64)
     start[plies.start + 1 : plies.stop] = ends[:-1]
     words = np.empty(ends[-1], np.uint64)

@@ -17,6 +17,7 @@ from tablebase.cli.common import (
     read_text,
     report_search,
     say,
+    thread_count,
 )
 from tablebase.places import table_path
 
@@ -39,6 +40,13 @@ def add_solver_options(parser: argparse.ArgumentParser) -> None:
     add_connect(parser)
     parser.add_argument("--tables", type=Path, metavar="DIR", help="folder of tables to ask first")
     add_search(parser)
+    parser.add_argument(
+        "--threads",
+        type=thread_count,
+        default=1,
+        metavar="N",
+        help="search on N threads; default: 1",
+    )
     add_json(parser)
 
 
@@ -49,7 +57,8 @@ def solve_command(options: argparse.Namespace) -> int:
     with make_solver(options, stones.board) as solver:
         found = solver.solve(stones, strong=options.strong)
     word = VALUE_NAMES[found.value]
-    say(f"{word} for the side to move, by {found.source}, {found.nodes:,} nodes")
+    by = "table and search" if found.source == "both" else found.source
+    say(f"{word} for the side to move, by {by}, {found.nodes:,} nodes")
     if options.json:
         content: dict[str, Any] = {"board": str(stones.board), "connect": stones.board.connect}
         content |= {"value": word, "plies": found.plies}
@@ -117,6 +126,7 @@ def make_solver(options: argparse.Namespace, board: Board) -> Iterator[Solver]:
             board,
             memory_mb=options.memory,
             tables=tables,
+            threads=options.threads,
             time_limit=options.time_limit,
             report=report_search,
         )
