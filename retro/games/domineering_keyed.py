@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from retro.errors import DoesNotFitError
-from retro.games.connect_bits import U0, U1, popcount
+from retro.games.connect_bits import U0, U1
 from retro.games.domineering import DomineeringPosition
 from retro.games.domineering_bounds import Ways, is_won, packed, places
 from retro.games.keyed import NEVER, UNDECIDED, register
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from retro.games.domineering import DomineeringBoard
 
 MAX_CELLS = 64
+FARTHEST = 2 * MAX_CELLS  # more than any distance from the middle
 SIDES = ("vertical", "horizontal")
 # The lower half of every two, four, ... sixty-four bits.
 LOW_PARTS = tuple(np.uint64((1 << 64) // ((1 << (1 << i)) + 1)) for i in range(6))
@@ -192,10 +193,10 @@ def _bounds(rules, a, b):
 
 @inner
 def _priority(rules, a, b, move):
-    """Leave us many places, safe ones above all, and them few; never take a safe one.
+    """Keep us many dominoes and them few; among equals the one farthest from the middle.
 
-    Safe places stay ours, so they can wait: where there is another move, one of the
-    best moves is not safe (Bullock 2002; tested on all boards up to 5x5).
+    Never a safe domino: it stays ours and can wait. Where there is another move, one
+    of the best is not safe (Bullock 2002; tested on all sets of cells up to 5x5).
     """
     free, side = free_and_side(rules, a, b)
     ways = ways_of(rules, side)
@@ -204,16 +205,25 @@ def _priority(rules, a, b, move):
     theirs = places(free, ways.their_step, ways.their_inner)
     if domino & (theirs | theirs << ways.their_step) == U0:
         return NEVER
-    return _promise(ways, free & ~domino) - _promise(ways_of(rules, side ^ U1), free & ~domino)
+    free &= ~domino
+    promise = _promise(ways, free) - _promise(ways_of(rules, side ^ U1), free)
+    return promise * (2 * FARTHEST) + _from_middle(rules, side, move)
 
 
 @inner
 def _promise(ways, free):
-    """What one side has on the free cells: places, and twice as much for those it can keep."""
+    """Dominoes that one side could place if the other did nothing, twice, and its safe ones."""
     theirs = places(free, ways.their_step, ways.their_inner)
-    unusable = free & ~(theirs | theirs << ways.their_step)
-    kept = packed(unusable, ways.step, ways.inner)[0] + packed(free, ways.step, ways.inner)[0]
-    return popcount(places(free, ways.step, ways.inner)) + 2 * kept
+    safe = free & ~(theirs | theirs << ways.their_step)
+    return 2 * packed(free, ways.step, ways.inner)[0] + packed(safe, ways.step, ways.inner)[0]
+
+
+@inner
+def _from_middle(rules, side, move):
+    """Twice the distance of a domino from the middle of the board, rows and columns added."""
+    row, column = move // rules.cols, move % rules.cols
+    upright = np.int64(U1 - side)
+    return abs(2 * row - rules.rows + 1 + upright) + abs(2 * column - rules.cols + 2 - upright)
 
 
 register(
