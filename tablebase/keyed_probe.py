@@ -11,7 +11,7 @@ game reads it, or as the game's own positions.
 from __future__ import annotations
 
 import json
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
@@ -24,6 +24,7 @@ from retro.errors import (
 )
 from retro.games.catalogue import find_game
 from retro.games.keyed import canonical_of
+from retro.walk import keyed_kernels as kernels
 from tablebase.keyed_format import CHUNK_KEYS
 from tablebase.keyed_store import KeyedTableFile
 from tablebase.places import keyed_build_command, keyed_path
@@ -32,10 +33,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from numpy.typing import NDArray
+
     from retro.games.catalogue import PlacementGame, Position
     from tablebase.keyed_format import KeyedHeader, KeyedRecord
     from tablebase.keyed_store import Page
     from tablebase.probe import Source
+
+
+CACHED_LAYERS = 2  # for questions in bulk
 
 
 class MoveValue(NamedTuple):
@@ -73,7 +79,7 @@ def open_rooted(game: PlacementGame, root: Any, folder: Path | None = None) -> K
         raise MissingTableError(
             f"no table at {path}; build it with: {keyed_build_command(game, root)}"
         )
-    table = KeyedTable(KeyedTableFile(path))
+    table = open_keyed_file(path)
     if table.board != root.board:
         table.close()
         raise WrongBoardError(f"{path} holds {table.name}, not {game.table_name(root.board)}")
@@ -88,6 +94,11 @@ def as_position(game: PlacementGame, board: Any, thing: Any) -> Any:
     return position
 
 
+def open_keyed_file(path: Path) -> KeyedTable:
+    """Open a table by its file; it says itself what it holds."""
+    return KeyedTable(KeyedTableFile(path))
+
+
 class KeyedTable:
     """An open table."""
 
@@ -95,6 +106,7 @@ class KeyedTable:
         self._file = file
         self.game = find_game(file.header.game)
         self.board = self.game.parse(file.header.board, json.loads(file.header.options))
+        self._solved = lru_cache(CACHED_LAYERS)(self._read_solved)
         self.root: Position = self.game.read_position(self.board, file.header.root)
 
     def __enter__(self) -> Self:
@@ -210,6 +222,26 @@ class KeyedTable:
             first += int(np.searchsorted(page.keys.b[first:last], np.uint64(key[1])))
         found = first < page.keys.size and _key_at(page, first) == key
         return int(page.values[first]) if found else None
+
+    def probe_many(
+        self, ply: int, a: NDArray[np.uint64], b: NDArray[np.uint64] | None = None
+    ) -> NDArray[np.int8]:
+        """The values of many states of one ply, canonical or not, given as arrays of words.
+
+        Finished games are answered by the rules. A state that is not in the
+        table raises `MissingTableError` with its place.
+        """
+        low = np.ascontiguousarray(a, np.uint64)
+        high = np.zeros(len(low), np.uint64) if b is None else np.ascontiguousarray(b, np.uint64)
+        values = np.empty(len(low), np.int8)
+        layer = self._solved(ply) if ply in self.plies else kernels.nothing(self.rules.words)
+        missing = kernels.look_up(self.rules, layer, low, high, values)
+        if missing != kernels.SOUND:
+            raise MissingTableError(f"{self.path}: state {missing} is not in the table's ply {ply}")
+        return values
+
+    def _read_solved(self, ply: int) -> kernels.Solved:
+        return kernels.solved(*self.layer(ply))
 
     def positions(self, ply: int) -> Iterator[tuple[Any, int]]:
         """One unfinished position of every symmetry class of a ply, with its value."""

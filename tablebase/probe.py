@@ -33,6 +33,8 @@ from retro.games.rated import RatedMove, order_moves
 from retro.index.enumerate import marked_positions
 from retro.index.layout import Layout, make_layout
 from retro.index.ranking import NO_RANK, Place, rank_many, unrank_position
+from tablebase.keyed_format import INDEX as KEYED_INDEX
+from tablebase.keyed_store import index_of
 from tablebase.lookup import ILLEGAL, OPEN, PageCache, check_many, settle_many
 from tablebase.places import build_command, table_path
 from tablebase.store import TableFile
@@ -85,7 +87,10 @@ def open_tablebase(
             opened.close()
             raise WrongBoardError(f"{path} holds {opened.board.name}, not {table.name}")
         return opened
-    return Tablebase(TableFile(Path(table)), cache_bytes)
+    path = Path(table)
+    if path.is_file() and index_of(path) == KEYED_INDEX:
+        raise WrongBoardError(f"{path} holds another game than Connect Four; say open_keyed_file")
+    return Tablebase(TableFile(path), cache_bytes)
 
 
 class Tablebase:

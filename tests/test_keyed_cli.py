@@ -139,6 +139,22 @@ def test_build_errors(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Non
     assert "nothing to do" in capsys.readouterr().err
 
 
+def test_an_interrupted_build_says_how_to_go_on(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    arguments = ["mnk", "3x3", "--dir", str(tmp_path)]
+    with monkeypatch.context() as patched:
+        patched.setattr("retro.walk.keyed.evaluate", interrupt)
+        assert build.main(arguments) == errors.EXIT_INTERRUPTED
+    assert "the same command resumes there" in capsys.readouterr().err
+    assert list(tmp_path.glob("*.partial/keys-09.h5"))
+    assert build.main(arguments) == 0
+    assert not list(tmp_path.glob("*.partial"))
+
+
 def test_help_is_answered_without_numba() -> None:
     check = "import sys; from tablebase.cli import build, main; main.make_parser(); "
     check += "build.make_parser(); sys.exit('numba' in sys.modules)"

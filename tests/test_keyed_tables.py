@@ -36,6 +36,7 @@ from tablebase.keyed_format import table_digest
 from tablebase.keyed_probe import KeyedTable, open_keyed
 from tablebase.keyed_store import KeyedTableFile, pack_values, unpack_values
 from tablebase.keyed_verify import verify_keyed
+from tablebase.probe import open_tablebase
 
 MNK = find_game("mnk")
 TIC_TAC_TOE = MNK.start(MnkBoard(3, 3, 3))
@@ -75,6 +76,28 @@ def test_every_position_is_answered(finished: Path) -> None:
             best = {m.number for m in probe.moves if m.value == value}
             assert best == {m.number for m in probe.best} != set()
             assert [m.value for m in probe.moves] == sorted(m.value for m in probe.moves)[::-1]
+
+
+def test_many_positions_at_once(finished: Path) -> None:
+    game = MnkRules(3, 3, 3)
+    with opened(finished) as table:
+        known = [
+            (MnkPosition(table.board, *bitboards(game, text)), value)
+            for text, value in values(game).items()
+        ]
+        for ply in table.plies:
+            here = [(MNK.state(p)[0], value) for p, value in known if p.ply == ply]
+            found = table.probe_many(ply, np.array([a for a, _ in here], np.uint64))
+            assert found.tolist() == [value for _, value in here]
+        with pytest.raises(MissingTableError, match="state 1 is not"):
+            table.probe_many(1, np.array([1, 3], np.uint64))
+        with pytest.raises(MissingTableError, match="ply 12"):
+            table.probe_many(12, np.array([1], np.uint64))
+
+
+def test_each_kind_is_opened_by_its_own_name(finished: Path) -> None:
+    with pytest.raises(WrongBoardError, match="open_keyed_file"):
+        open_tablebase(finished)
 
 
 def test_a_best_line_keeps_the_value(finished: Path) -> None:

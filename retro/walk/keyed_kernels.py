@@ -18,6 +18,7 @@ import numpy as np
 
 from retro.games.keyed import UNDECIDED, canonical, move_limit, orbit, outcome, play
 from retro.jit import entry, inner
+from retro.walk.sorting import empty_keys
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -54,6 +55,11 @@ def solved(keys: Keys, values: NDArray[np.int8]) -> Solved:
     return Solved(keys.a, keys.b, starts, np.uint64(shift), values)
 
 
+def nothing(words: int) -> Solved:
+    """A layer without a position."""
+    return solved(empty_keys(0, words), np.empty(0, np.int8))
+
+
 @inner
 def find(keys_a, keys_b, starts, shift, a, b):
     """The place of a key in a sorted layer, or -1."""
@@ -74,9 +80,19 @@ def find(keys_a, keys_b, starts, shift, a, b):
 
 
 @entry
-def find_one(layer, a, b):
-    """The place of a canonical key in a solved layer, or -1; for single questions."""
-    return find(layer.a, layer.b, layer.starts, layer.shift, a, b)
+def look_up(rules, layer, a, b, values):
+    """Fill in the values of states, canonical or not; returns the place of one that is missing."""
+    keys_a, keys_b, starts, keys_values = layer.a, layer.b, layer.starts, layer.values
+    for i in range(len(a)):
+        value = outcome(rules, a[i], b[i])
+        if value == UNDECIDED:
+            key_a, key_b = canonical(rules, a[i], b[i])
+            place = find(keys_a, keys_b, starts, layer.shift, key_a, key_b)
+            if place < 0:
+                return i
+            value = np.int64(keys_values[place])
+        values[i] = value
+    return SOUND
 
 
 @entry

@@ -72,10 +72,9 @@ def is_keyed_file(path: Path) -> bool:
 
 def file_stats(path: Path) -> dict[str, Any]:
     """The counts of a table file as JSON."""
-    from tablebase.keyed_probe import KeyedTable
-    from tablebase.keyed_store import KeyedTableFile
+    from tablebase.keyed_probe import open_keyed_file
 
-    with KeyedTable(KeyedTableFile(path)) as table:
+    with open_keyed_file(path) as table:
         return show.stats_json(table)
 
 
@@ -137,11 +136,10 @@ def _asked_root(options: argparse.Namespace) -> tuple[PlacementGame, Any]:
 
 
 def _open(options: argparse.Namespace) -> KeyedTable:
-    from tablebase.keyed_probe import KeyedTable, open_rooted
-    from tablebase.keyed_store import KeyedTableFile
+    from tablebase.keyed_probe import open_keyed_file, open_rooted
 
     if "file" in options:
-        return KeyedTable(KeyedTableFile(options.file))
+        return open_keyed_file(options.file)
     return open_rooted(*_asked_root(options), options.dir)
 
 
@@ -231,8 +229,7 @@ def _verify(options: argparse.Namespace, table: KeyedTable) -> int:
 def build(arguments: Sequence[str]) -> int:
     """`build-tablebase GAME BOARD ...`."""
     from tablebase.keyed_build import build_keyed
-    from tablebase.keyed_probe import KeyedTable
-    from tablebase.keyed_store import KeyedTableFile
+    from tablebase.keyed_probe import open_keyed_file
     from tablebase.places import keyed_path
     from tablebase.units import duration
 
@@ -252,7 +249,7 @@ def build(arguments: Sequence[str]) -> int:
     if not options.quiet:
         done = f"built in {duration(result.seconds)}"
         say(f"{path} is finished: nothing to do" if result.was_there else done)
-    with KeyedTable(KeyedTableFile(path)) as table:
+    with open_keyed_file(path) as table:
         return _stats(options, table)
 
 
