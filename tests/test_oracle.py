@@ -6,35 +6,15 @@ from pathlib import Path
 import pytest
 
 from retro import errors
-from retro.games.connect import Board, Position
+from retro.games.connect import Board
 from retro.games.connect_text import read_moves
+from tablebase.build import build_tablebase
 from tablebase.cli import main
 from tablebase.oracle import Oracle
 from tablebase.probe import Tablebase, open_tablebase
 
 BOARD = Board(5, 4)
 POSITIONS = ("", "443", "12", "1212", "3331115", "1231231")
-
-
-class LaterPlies:
-    """A table that covers some plies only, as a table of an endgame would."""
-
-    def __init__(self, table: Tablebase, first_ply: int) -> None:
-        self.table, self.board, self.first_ply = table, table.board, first_ply
-
-    def _covered(self, position: Position) -> Position:
-        if position.ply < self.first_ply:
-            raise errors.NotCoveredError(f"ply {position.ply} is not in the table")
-        return position
-
-    def probe(self, position):
-        return self.table.probe(self._covered(position))
-
-    def best_line(self, position):
-        return self.table.best_line(self._covered(position))
-
-    def get_wdl(self, position, default=None):
-        return self.table.get_wdl(position, default)
 
 
 @pytest.fixture
@@ -78,16 +58,20 @@ def test_both_lines_keep_the_value_to_the_end(
     assert len(by_search.moves) == searching.solver.solve(moves, strong=True).plies
 
 
-def test_a_table_of_some_plies_answers_those(table: Tablebase) -> None:
+def test_a_table_of_some_plies_answers_those(table: Tablebase, tmp_path: Path) -> None:
+    path = tmp_path / "later.h5"
+    build_tablebase(BOARD, path, plies=range(6, BOARD.cells + 1))
     searches: list[str] = []
-    part = LaterPlies(table, 6)
-    oracle = Oracle(BOARD, [part], memory_mb=16, before_search=lambda: searches.append("one"))
-    assert oracle.probe("333111").source == "table"
-    assert searches == []
-    assert oracle.probe("33311") == table.probe("33311")._replace(source="search")
-    assert oracle.best_line("33311").source == "search"
-    assert oracle.best_line("333111").source == "table"
-    assert searches == ["one"]
+    with open_tablebase(path) as part:
+        oracle = Oracle(BOARD, [part], memory_mb=16, before_search=lambda: searches.append("one"))
+        assert oracle.probe("333111").source == "table"
+        assert oracle.best_line("333111").source == "table"
+        assert searches == []
+        assert oracle.probe("33311") == table.probe("33311")._replace(source="search")
+        assert oracle.best_line("33311").source == "search"
+        assert searches == ["one"]
+        with pytest.raises(errors.NotCoveredError):
+            part.probe("33311")
 
 
 @pytest.mark.parametrize("command", ["probe", "line"])
