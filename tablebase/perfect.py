@@ -3,7 +3,7 @@
 Value first. The first of these that knows the value of the position gives it, and a
 move that keeps it:
 
-    table    of the board, if there is one: at once
+    table    that covers the position, if there is one: at once
     book     the first moves of 7x6: at once
     search   is it a win, a draw or a loss, however long that takes
 
@@ -14,11 +14,12 @@ When time is up before that is known, the move that keeps the value has to do.
 
 from __future__ import annotations
 
+import contextlib
 import time
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
-from retro.errors import MissingTableError, TimeLimitError
+from retro.errors import NotCoveredError, TimeLimitError
 from retro.games.connect import DRAW, LOSS, Position
 from retro.games.connect_text import as_position, column_text
 from retro.games.rated import RatedMove, order_moves
@@ -26,7 +27,7 @@ from retro.search.players import Player
 from tablebase.book import Entry, look_up, open_book
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from retro.games.connect import Board
     from retro.search.solver import Solver
@@ -60,8 +61,9 @@ class PerfectPlayer:
 
     Parameters
     ----------
-    board, table
-        The board, and its open table or None; whoever opened the table closes it.
+    board, tables
+        The board, and its open tables; whoever opened them closes them. The first one
+        that covers a position answers.
     seconds
         For the search of the fastest win or the slowest loss. The value itself is
         never guessed, so without a table or a book a first move may take longer.
@@ -87,7 +89,7 @@ class PerfectPlayer:
     def __init__(
         self,
         board: Board,
-        table: Tablebase | None = None,
+        tables: Sequence[Tablebase] = (),
         *,
         seconds: float = DEFAULT_SECONDS,
         memory_mb: int = DEFAULT_MEMORY_MB,
@@ -95,7 +97,7 @@ class PerfectPlayer:
         report: Callable[[int, float], None] = lambda *_: None,
     ) -> None:
         self.board = board
-        self._table = table
+        self._tables = tables
         self._seconds, self._memory_mb = seconds, memory_mb
         self._time_limit = float("inf") if time_limit is None else time_limit
         self._report = report
@@ -123,13 +125,11 @@ class PerfectPlayer:
         return Advice(entry.column, entry.value, entry.plies, advice.source)
 
     def _by_table(self, position: Position) -> Advice | None:
-        if self._table is None:
-            return None
-        try:
-            best = self._table.probe(position).moves[0]
-        except MissingTableError:
-            return None  # a table of some plies only
-        return Advice(best.column, best.value, best.plies, "table")
+        for table in self._tables:
+            with contextlib.suppress(NotCoveredError):
+                best = table.probe(position).moves[0]
+                return Advice(best.column, best.value, best.plies, "table")
+        return None
 
     def _by_book(self, position: Position) -> Advice | None:
         entry = look_up(open_book(self.board), position)

@@ -15,7 +15,7 @@ from retro.games.connect import Board, Position
 from retro.games.connect_text import column_text, read_moves
 from retro.search import Solver
 from tablebase.book import canonical, look_up, open_book
-from tablebase.cli import main
+from tablebase.cli import build, main
 from tablebase.perfect import PerfectPlayer, first_best
 from tablebase.probe import open_tablebase
 
@@ -160,7 +160,7 @@ def test_without_time_for_distances_the_value_is_kept(
     board = Board(5, 4)
     hasty = PerfectPlayer(board, seconds=0, memory_mb=16)
     with open_tablebase(table_folder / "connect4-5x4.h5") as table:
-        reader = PerfectPlayer(board, table, seconds=0, memory_mb=16)
+        reader = PerfectPlayer(board, [table], seconds=0, memory_mb=16)
         rng = random.Random(4)
         for _ in range(60):
             position = Position(board)
@@ -172,6 +172,15 @@ def test_without_time_for_distances_the_value_is_kept(
                     kept = after.outcome() if after.is_over() else table.probe_wdl(after)
                     assert -kept == advice.value
                 position = position.play(rng.choice(position.legal_columns()))
+
+
+def test_tables_of_what_follows_some_positions_answer_that(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    assert build.main(["5x4", "--from", "33", "--dir", str(tmp_path), "--quiet"]) == 0
+    lines = "3\n3\nhint\nundo\nundo\n1\n2\nhint\nquit\n"
+    _, out = typed(capsys, monkeypatch, lines, "--second", "human", "--dir", str(tmp_path))
+    assert re.findall(r"hint: .*, by (\w+)\)", out) == ["table", "search"]
 
 
 def test_the_book_is_consistent() -> None:

@@ -23,7 +23,14 @@ from typing import TYPE_CHECKING, Any, Self
 from retro.errors import BadTextError, StorageError, TablebaseError, WrongBoardError
 from retro.games.connect import VALUE_NAMES
 from retro.search.players import make_player
-from tablebase.cli.common import add_folder, add_search, check_memory, read_text, report_search
+from tablebase.cli.common import (
+    add_folder,
+    add_search,
+    check_memory,
+    open_rooted,
+    read_text,
+    report_search,
+)
 from tablebase.cli.games import DEFAULT_GAME, add_game
 from tablebase.places import keyed_path, table_path
 
@@ -34,6 +41,7 @@ if TYPE_CHECKING:
     from retro.games.catalogue import PlacementGame
     from retro.search.players import Player, Spec
     from tablebase.perfect import Adviser
+    from tablebase.probe import Tablebase
 
 HUMAN = "human"
 PLAYERS = "human, perfect (or computer), random, greedy, minimax:DEPTH, alphabeta:DEPTH"
@@ -93,19 +101,26 @@ class Seats:
         limits = {"memory_mb": options.memory, "time_limit": options.time_limit}
         if game.name == DEFAULT_GAME:
             from tablebase.perfect import PerfectPlayer
-            from tablebase.probe import open_tablebase
 
-            path = table_path(board, options.dir)
-            table = self._stack.enter_context(open_tablebase(path)) if path.exists() else None
-            return PerfectPlayer(board, table, report=report_search, **limits)
+            return PerfectPlayer(board, self._tables(), report=report_search, **limits)
         from tablebase.keyed_oracle import KeyedOracle
         from tablebase.keyed_perfect import KeyedPerfectPlayer
-        from tablebase.keyed_probe import open_rooted
+        from tablebase.keyed_probe import open_rooted as open_keyed_table
 
         start = game.start(board)
-        there = keyed_path(game, start, options.dir).exists()
-        keyed = self._stack.enter_context(open_rooted(game, start, options.dir)) if there else None
-        return KeyedPerfectPlayer(KeyedOracle(game, start, keyed, report=report_search, **limits))
+        table = None
+        if keyed_path(game, start, options.dir).exists():
+            table = self._stack.enter_context(open_keyed_table(game, start, options.dir))
+        return KeyedPerfectPlayer(KeyedOracle(game, start, table, report=report_search, **limits))
+
+    def _tables(self) -> list[Tablebase]:
+        """The table of a Connect Four board, or those of what follows some positions."""
+        from tablebase.probe import open_tablebase
+
+        path = table_path(self._board, self._options.dir)
+        if path.exists():
+            return [self._stack.enter_context(open_tablebase(path))]
+        return open_rooted(self._board, self._options.dir, self._stack)
 
 
 class Human:
