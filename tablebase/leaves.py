@@ -1,6 +1,6 @@
 """From a table to the leaves of a search: plies of it, unpacked in memory.
 
-A ply takes 16 bytes per 64 ranks: all of 6x5 takes 0.9 GB. Where memory is
+A ply takes 16 bytes per 64 ranks: all of 6x5 takes 0.4 GB. Where memory is
 short, the plies nearest to the position asked about serve best: a search that
 meets the table early goes no further, whatever comes later.
 """
