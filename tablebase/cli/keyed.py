@@ -114,7 +114,7 @@ def _question_parser(command: str, arguments: Sequence[str]) -> argparse.Argumen
 def _add_game(parser: argparse.ArgumentParser, game: PlacementGame) -> None:
     """A game's name, its board, its own options, and the position a table starts from."""
     parser.add_argument("game", choices=[game.name], help=game.about)
-    parser.add_argument("board", metavar="WxH", help="columns x rows")
+    parser.add_argument("board", metavar="WxH", help="its size, such as 4x4")
     for option in game.options:
         parser.add_argument(
             f"--{option.name}",
