@@ -102,7 +102,13 @@ def register(
 
 
 def _by_rules(generic: Kernel) -> Kernel:
-    """Let kernels that call `generic` get the function of that name of their rules' game."""
+    """Let kernels that call `generic` get the function of that name of their rules' game.
+
+    Numba names machine code by the qualified name of a function, the types of its
+    arguments and a number that begins anew in every process. Kernels loaded from disk
+    meet those compiled here, so each function below needs a name of its own: with one
+    name for all, a kernel that asked for `canonical` could be given `outcome`.
+    """
     name = generic.__name__
 
     def chosen(rules: Any) -> Any:
@@ -111,17 +117,21 @@ def _by_rules(generic: Kernel) -> Kernel:
             raise TypingError(f"wanted the rules of a registered game, found {rules}")
         return game[name]
 
+    def named(implementation: Kernel) -> Kernel:
+        implementation.__name__ = implementation.__qualname__ = f"{name}_by_rules"
+        return implementation
+
     def of_rules(rules):
         function = chosen(rules)
-        return lambda rules: function(rules)
+        return named(lambda rules: function(rules))
 
     def of_state(rules, a, b):
         function = chosen(rules)
-        return lambda rules, a, b: function(rules, a, b)
+        return named(lambda rules, a, b: function(rules, a, b))
 
     def of_move(rules, a, b, move):
         function = chosen(rules)
-        return lambda rules, a, b, move: function(rules, a, b, move)
+        return named(lambda rules, a, b, move: function(rules, a, b, move))
 
     by_count: dict[int, Any] = {1: of_rules, 3: of_state, 4: of_move}
     overload(generic, jit_options={"nogil": True})(by_count[len(signature(generic).parameters)])

@@ -46,7 +46,6 @@ if TYPE_CHECKING:
     from retro.games.connect import Player
 
 MIN_SIZE, MAX_SIZE, MAX_ATTRIBUTES = 2, 4, 4
-ATTRIBUTE_NAMES = ("colour", "height", "top", "shape")
 
 
 class Action(NamedTuple):

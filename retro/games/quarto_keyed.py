@@ -140,7 +140,8 @@ def shares(a, line, attributes):
 @inner
 def wins_at(rules, a, occupied, cell):
     """Whether the piece on the cell completes a line."""
-    for line in rules.lines_at[cell]:
+    for i in range(rules.lines_at.shape[1]):
+        line = rules.lines_at[cell, i]
         if line == U0:
             return False
         if line & occupied == line and shares(a, line, rules.attributes):
