@@ -39,8 +39,7 @@ if TYPE_CHECKING:
 Side = Literal["vertical", "horizontal"]
 OTHER: dict[Side, Side] = {"vertical": "horizontal", "horizontal": "vertical"}
 
-# What the text forms can name: a letter for the column, two digits for the row.
-MAX_COLS, MAX_ROWS = 26, 99
+MAX_COLS, MAX_ROWS = 50, 99
 
 # What a class says, under best play.
 CLASSES = {

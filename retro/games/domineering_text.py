@@ -28,7 +28,7 @@ from retro.games.cells import cell_text, cells_text, column_text, play_all, read
 from retro.games.domineering import OTHER, DomineeringBoard, DomineeringPosition
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from retro.games.domineering import Side
     from retro.games.domineering_keyed import Dominoes
@@ -155,11 +155,16 @@ def draw(position: DomineeringPosition) -> str:
     Vertical to move
     """
     board, symbols = position.board, _symbols(position)
-    rows = []
-    for row in reversed(range(board.rows)):
-        cells = " ".join(symbols[board.bit(row, column)] for column in range(board.cols))
-        rows.append(f"{row + 1:>3}  {cells}")
-    letters = "     " + " ".join(column_text(column) for column in range(board.cols))
+    width = len(column_text(board.cols - 1))
+
+    def line(margin: str, cells: Iterable[str]) -> str:
+        return f"{margin:>3}  " + " ".join(f"{cell:>{width}}" for cell in cells)
+
+    rows = [
+        line(str(row + 1), (symbols[board.bit(row, column)] for column in range(board.cols)))
+        for row in reversed(range(board.rows))
+    ]
+    letters = line("", (column_text(column) for column in range(board.cols)))
     return "\n".join([*rows, letters, f"{position.turn.capitalize()} to move"])
 
 

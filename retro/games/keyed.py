@@ -17,8 +17,7 @@ A game is a NamedTuple of rules (numbers and a few small arrays; a field
     canonical(rules, a, b)   -> a, b           the chosen one of its symmetry class
     orbit(rules, a, b)       -> int            how many states its symmetry class has
     bounds(rules, a, b)      -> low, high      low <= value <= high     (default -1, 1)
-    priority(rules, a, b, move) -> int         larger is searched first (default 0); NEVER if
-                                               some other move is at least as good
+    priority(rules, a, b, move) -> int         larger is searched first (default 0)
 
 An UNDECIDED state has a legal move. So a game in which a player who cannot move
 loses says so in `outcome`, a move of two halves (place this, give that) is one
@@ -61,7 +60,6 @@ if TYPE_CHECKING:
     Kernel = Callable[..., Any]
 
 UNDECIDED = 2
-NEVER = -(1 << 40)
 
 _GAMES: dict[type, dict[str, Any]] = {}
 
@@ -186,7 +184,7 @@ def bounds(rules, a, b):
 
 @_by_rules
 def priority(rules, a, b, move):
-    """Larger is searched first, NEVER not at all; the move is legal."""
+    """Larger is searched first; the move is legal."""
     raise _kernels_only("priority")
 
 

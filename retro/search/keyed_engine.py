@@ -88,11 +88,9 @@ def _generate(rules, table, stack, level, slot, goal):
         if -low < goal:
             best = max(best, np.int64(-low))
             continue
-        order = keyed.priority(rules, a, b, move)
-        if order != keyed.NEVER:
-            _put(rules, table, stack, level + 1, count, next_a, next_b)
-            stack.ints[level + 1, count, ORDER] = order
-            count += 1
+        _put(rules, table, stack, level + 1, count, next_a, next_b)
+        stack.ints[level + 1, count, ORDER] = keyed.priority(rules, a, b, move)
+        count += 1
     return best, count
 
 
