@@ -204,7 +204,7 @@ def _walk(
     words = prepared.layout.stored_words
     resumed = int(words[first_ply + 1 :].sum())
     done = resumed
-    keeper = PlyMaker(partial, prepared)
+    keeper = PlyMaker(partial, prepared, first_ply)
     memory = estimate.layer_memory
     for layer in backward(prepared, keeper, first_ply=first_ply, memory=memory):
         keeper.complete(layer.ply)

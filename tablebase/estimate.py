@@ -40,6 +40,7 @@ BASE_MEMORY = 250_000_000  # interpreter, numba, h5py
 MIRRORED_SHARE = 0.35  # of a layer: mirrored blocks that the next layer reads
 MIRROR_SAVES = 0.45  # the share of the ranked positions that is stored
 SHARE_OF_FREE_MEMORY = 0.8
+SHARE_FOR_LAYERS = 0.85  # if memory is short: pages are dropped whole, packed chunks wait
 GROUPS_IN_HAND = 8  # being packed or unpacked by threads
 EXACT_BYTES = 1_500_000_000  # compute the layout itself if it takes no more
 
@@ -112,9 +113,15 @@ def estimate_build(
     layer_bytes = [int(n * (1 + MIRRORED_SHARE) / 4) for n in bits]
     fixed = BASE_MEMORY + 2 * lists + GROUPS_IN_HAND * min(16 * GROUP_WORDS[1], max(layer_bytes))
     whole = fixed + max(a + b for a, b in zip(layer_bytes, [0, *layer_bytes], strict=False))
-    least = min(whole, fixed + 16 * _largest_need(layout)) if layout is not None else whole
+    least = (
+        min(whole, fixed + int(16 * _largest_need(layout) / SHARE_FOR_LAYERS))
+        if layout is not None
+        else whole
+    )
     allowed = memory if memory is not None else _share_of_free_memory(least)
-    layer_memory = None if allowed is None or whole <= allowed else allowed - fixed
+    layer_memory = None
+    if allowed is not None and allowed < whole:
+        layer_memory = int(SHARE_FOR_LAYERS * (allowed - fixed))
     disk = int(kept * BITS_IN_FILE / 8) + BYTES_PER_PLY * len(bits)
     return Estimate(
         header=header,

@@ -25,6 +25,8 @@ from retro.errors import ChecksumError
 from tablebase.format import CHUNK_WORDS
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     Words = NDArray[np.uint64]
@@ -36,6 +38,40 @@ def pack(words: Words) -> bytes:
     """Words as one zstd frame."""
     packer = zstandard.ZstdCompressor(level=LEVEL, write_checksum=True)
     return packer.compress(np.ascontiguousarray(words, "<u8").data)
+
+
+def pack_pieces(pieces: Sequence[Words]) -> bytes:
+    """Several arrays, one after another, as one frame; none of them is copied."""
+    packer = zstandard.ZstdCompressor(level=LEVEL, write_checksum=True)
+    stream = packer.compressobj(size=sum(piece.nbytes for piece in pieces))
+    frames = [stream.compress(np.ascontiguousarray(piece, "<u8").data) for piece in pieces]
+    return b"".join([*frames, stream.flush()])
+
+
+def unpack_pieces(frame: bytes, pieces: Sequence[Words], what: str) -> None:
+    """Fill arrays in place from the frame that `pack_pieces` made of them.
+
+    Large arrays that come and go would make the process grow beyond what the
+    layers take, so groups are unpacked right where they belong.
+    """
+    try:
+        with zstandard.ZstdDecompressor().stream_reader(frame) as stream:
+            is_full = all(_read_whole(stream, piece) for piece in pieces)
+            if not is_full or stream.read(1):
+                raise ChecksumError(f"{what} is damaged: it has another length")
+    except zstandard.ZstdError as error:
+        raise ChecksumError(f"{what} is damaged: {error}") from None
+
+
+def _read_whole(stream: zstandard.ZstdDecompressionReader, piece: Words) -> bool:
+    """Fill an array from a stream; False if the stream ends before."""
+    room = memoryview(piece.view(np.uint8))  # type: ignore[arg-type]
+    while room:
+        number = stream.readinto(room)
+        if not number:
+            return False
+        room = room[number:]
+    return True
 
 
 def unpack(frame: bytes, what: str) -> Words:
@@ -93,13 +129,23 @@ def pack_group(begin: int, planes: Words) -> tuple[list[Chunk], list[Fragment]]:
     return chunks, fragments
 
 
-def join_fragments(fragments: list[Fragment], words: int) -> list[Chunk]:
-    """Pack the chunks that were left in fragments; the layer has so many words."""
-    by_chunk: dict[int, list[Fragment]] = {}
-    for fragment in sorted(fragments, key=lambda f: f.begin):
-        by_chunk.setdefault(fragment.begin // CHUNK_WORDS, []).append(fragment)
-    chunk_words = min(CHUNK_WORDS, words)
-    return [
-        pack_chunk(number, np.concatenate([f.planes for f in parts], axis=1), chunk_words)
-        for number, parts in by_chunk.items()
-    ]
+class ChunkJoiner:
+    """Joins the fragments of chunks as they come. Not for several threads at once."""
+
+    def __init__(self, words: int) -> None:
+        self._words = words  # of the layer
+        self._waiting: dict[int, list[Fragment]] = {}
+
+    def add(self, fragments: list[Fragment]) -> list[tuple[int, Words]]:
+        """Take fragments; give the number and the planes of every chunk that they complete."""
+        complete = []
+        for fragment in fragments:
+            number = fragment.begin // CHUNK_WORDS
+            parts = self._waiting.setdefault(number, [])
+            parts.append(fragment)
+            wanted = min(CHUNK_WORDS, self._words - number * CHUNK_WORDS)
+            if sum(part.planes.shape[1] for part in parts) == wanted:
+                parts = sorted(self._waiting.pop(number), key=lambda part: part.begin)
+                planes = np.concatenate([part.planes for part in parts], axis=1)
+                complete.append((number, planes))
+        return complete

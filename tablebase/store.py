@@ -53,7 +53,14 @@ from tablebase.format import (
     ply_name,
     table_digest,
 )
-from tablebase.packing import LEVEL, Chunk, digest_chunk, pack, unpack
+from tablebase.packing import (
+    LEVEL,
+    Chunk,
+    digest_chunk,
+    pack_pieces,
+    unpack,
+    unpack_pieces,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -113,18 +120,21 @@ class PartialTable:
     def discard(self) -> None:
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    def write_group(self, walk: Walk, ply: int, number: int, words: Values) -> None:
-        """Keep a group."""
+    def write_group(self, walk: Walk, ply: int, number: int, pieces: Sequence[Values]) -> None:
+        """Keep a group: several arrays of words."""
         with storage_errors(self.folder):
-            write_whole(self.group(walk, ply, number), pack(words), synced=False)
+            write_whole(self.group(walk, ply, number), pack_pieces(pieces), synced=False)
 
-    def read_group(self, walk: Walk, ply: int, number: int) -> Values:
-        """A group that was kept. One that is damaged is removed, so that the next run makes it."""
+    def read_group(self, walk: Walk, ply: int, number: int, pieces: Sequence[Values]) -> None:
+        """Fill arrays in place from a group that was kept.
+
+        One that is damaged is removed, so that the next run makes it again.
+        """
         path = self.group(walk, ply, number)
         with reading(path):
             frame = path.read_bytes()
         try:
-            return unpack(frame, str(path))
+            unpack_pieces(frame, pieces, str(path))
         except ChecksumError as error:
             path.unlink()
             raise ChecksumError(f"{error}; run the same command again to mend it") from None

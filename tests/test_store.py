@@ -26,7 +26,7 @@ from retro.walk.layers import backward, prepare
 from tablebase.build import build_tablebase
 from tablebase.estimate import estimate_build
 from tablebase.format import CHUNK_WORDS, PlyRecord
-from tablebase.packing import join_fragments, pack_group, unpack
+from tablebase.packing import ChunkJoiner, pack_chunk, pack_group, unpack
 from tablebase.store import PartialTable, TableFile
 
 assert hdf5plugin  # importing it is what teaches h5py to read zstd
@@ -47,7 +47,7 @@ def write_parts(partial, plies=HEADER.counted_plies):
     partial.open()
     for ply in plies:
         planes = np.array([[1 << ply], [0]], np.uint64)
-        chunks = join_fragments(pack_group(0, planes)[1], 1)
+        chunks = [pack_chunk(0, planes, 1)]
         partial.write_part(PlyRecord(ply, 1, 1, 0, 0, 0, ""), 1, chunks)
 
 
@@ -221,14 +221,26 @@ def test_parts_of_other_options_are_thrown_away(tmp_path):
 def test_groups_come_back_and_damaged_ones_are_removed(tmp_path):
     partial = PartialTable(tmp_path / "t.h5", HEADER)
     partial.open()
-    words = np.arange(1000, dtype=np.uint64)
+    words = [np.arange(number, dtype=np.uint64) for number in (2, 1000, 500)]
     partial.write_group("walk", 7, 3, words)
-    np.testing.assert_array_equal(partial.read_group("walk", 7, 3), words)
+    found = [np.empty_like(piece) for piece in words]
+    partial.read_group("walk", 7, 3, found)
+    for piece, expected in zip(found, words, strict=True):
+        np.testing.assert_array_equal(piece, expected)
     path = partial.group("walk", 7, 3)
     flip(path, path.stat().st_size // 2)
     with pytest.raises(ChecksumError, match="run the same command again to mend it"):
-        partial.read_group("walk", 7, 3)
+        partial.read_group("walk", 7, 3, found)
     assert not path.exists()
+
+
+@pytest.mark.parametrize("sizes", [(2, 1000), (2, 1000, 501), (2, 1000, 499), ()])
+def test_a_group_of_another_length_is_damaged(tmp_path, sizes):
+    partial = PartialTable(tmp_path / "t.h5", HEADER)
+    partial.open()
+    partial.write_group("walk", 7, 3, [np.ones(n, np.uint64) for n in (2, 1000, 500)])
+    with pytest.raises(ChecksumError, match="has another length"):
+        partial.read_group("walk", 7, 3, [np.empty(n, np.uint64) for n in sizes])
 
 
 @pytest.mark.parametrize("name", ["table.h5.tmp", "table.h5.partial/ply-12.h5.tmp"])
@@ -250,14 +262,14 @@ def test_groups_of_any_size_make_the_same_chunks(words, cuts):
     planes = rng.integers(0, 2**63, (2, words), np.uint64)
     planes[1, :CHUNK_WORDS] = 0
     pieces = [0, *(cut for cut in cuts if cut < words), words]
-    chunks, fragments = [], []
-    for begin, end in pairwise(pieces):
+    chunks, joiner, length = [], ChunkJoiner(words), min(words, CHUNK_WORDS)
+    for begin, end in list(pairwise(pieces))[::-1]:
         whole, rest = pack_group(begin, planes[:, begin:end])
-        chunks += whole
-        fragments += rest
-    chunks += join_fragments(fragments, words)
-    expected, rest = pack_group(0, planes)
-    expected += join_fragments(rest, words)
+        chunks += [*whole, *(pack_chunk(*chunk, length) for chunk in joiner.add(rest))]
+    expected = [
+        pack_chunk(i, planes[:, i * CHUNK_WORDS : (i + 1) * CHUNK_WORDS], length)
+        for i in range(-(-words // CHUNK_WORDS))
+    ]
     assert sorted(chunks) == expected
     assert [chunk.number for chunk in expected] == list(range(-(-words // CHUNK_WORDS)))
     for chunk in expected:

@@ -177,7 +177,8 @@ def _aim(shape, turned, scratch, target, source, stones):
     turned_profile, own_profile = target[0] % len(outer_start), source[0] % len(outer_start)
     q, q_left = stones
     listed = outer_start[turned_profile, q]
-    for i in range(outer_start[turned_profile, q + 1] - listed):
+    rows = outer_start[turned_profile, q + 1] - listed
+    for i in range(rows):
         row[i] = turned[listed + i]
     begin, end = start[source[0], q_left], start[source[0], q_left + 1]
     at, number = begin, 0
@@ -190,6 +191,8 @@ def _aim(shape, turned, scratch, target, source, stones):
         first = _lower_bound(colourings, goal_begin, goal_end, wanted << shift)
         is_there = first < goal_end and colourings[first] >> shift == wanted
         if is_there:
+            for word in range((rows + 63) >> 6):
+                mask[number, word] = U0
             _fill_mask(colourings, first, goal_end, shift, outer, listed, mask, number)
         base = shape.offset[target[0], target[1], q_outer]
         row_words = shape.row_words[target[0], goal_q_left]
@@ -218,9 +221,10 @@ def _lower_bound(values, low, high, wanted):
 
 @inner
 def _fill_mask(colourings, at, end, shift, outer, listed, mask, number):
-    """Mark which colourings in outer[listed:] the segment beginning at `at` holds; in place."""
-    for word in range(mask.shape[1]):
-        mask[number, word] = U0
+    """Mark which colourings in outer[listed:] the segment beginning at `at` holds; in place.
+
+    The mask is clear before.
+    """
     low = (U1 << shift) - U1
     middle = colourings[at] >> shift
     place = 0
