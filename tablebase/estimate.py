@@ -36,12 +36,12 @@ NANOSECONDS_PER_BIT = 3.0  # both walks, counting, packing, writing; per padded 
 BITS_IN_FILE = 0.25  # per padded stored position, both planes
 BITS_WHILE_BUILDING = 0.6  # likewise: the parts, the forward walk, and two layers
 BYTES_PER_PLY = 20_000  # attributes and chunk tables
-BASE_MEMORY = 250_000_000  # interpreter, numba, h5py
+BASE_MEMORY = 350_000_000  # interpreter, numba and its kernels, h5py
 MIRRORED_SHARE = 0.35  # of a layer: mirrored blocks that the next layer reads
 MIRROR_SAVES = 0.45  # the share of the ranked positions that is stored
 SHARE_OF_FREE_MEMORY = 0.8
 SHARE_FOR_LAYERS = 0.85  # if memory is short: pages are dropped whole, packed chunks wait
-GROUPS_IN_HAND = 8  # being packed or unpacked by threads
+GROUPS_IN_HAND = 16  # being packed or unpacked by threads
 EXACT_BYTES = 1_500_000_000  # compute the layout itself if it takes no more
 
 
