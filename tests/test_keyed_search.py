@@ -53,11 +53,18 @@ def test_every_set_of_cells_of_domineering(size: tuple[int, int]) -> None:
         assert solver.solve(pack(position)).value == expected, (side, cells)
 
 
-@pytest.mark.parametrize("attributes", ["1", "2"])
-def test_every_position_of_a_game_with_two_half_moves(attributes: str) -> None:
-    game = find_game("quarto")
-    board = game.parse("2x2", {"attributes": attributes})
-    rules = game.rules(board)
+@pytest.mark.parametrize(
+    ("name", "size", "options"),
+    [
+        ("quarto", "2x2", {"attributes": "2"}),
+        ("domineering", "4x4", {}),
+        ("domineering", "4x5", {"starts": "horizontal"}),
+        ("puissance-plus", "3x3", {"target": "5", "values": "121/232/121"}),
+    ],
+)
+def test_every_position_of_the_walk(name: str, size: str, options: dict[str, str]) -> None:
+    game = find_game(name)
+    rules = game.rules(game.parse(size, options))
     solver = KeyedSolver(rules, memory_mb=1)
     for layer in solve(prepare(rules)):
         second = layer.keys.b if len(layer.keys.b) else np.zeros(layer.keys.size, np.uint64)
