@@ -193,7 +193,7 @@ def test_mirrored_blocks_are_those_that_walking_them_would_give(board, left_colu
         mirrored[:, layout.stored_words[ply] :] = np.uint64(0xAAAA)
         scratch = mirror_scratch(layout)
         mirror_blocks(
-            prepared.bits, layout.shape, prepared.mirror.turned, scratch, mirrored, targets, sources
+            prepared.bits, layout.shape, prepared.mirror, scratch, mirrored, targets, sources
         )
         differ = (mirrored[0] ^ here[0]) | (mirrored[1] ^ here[1])
         for left, right in zip(*targets, strict=True):

@@ -374,7 +374,7 @@ class _Step:
         sources = _mirror.mirror_image(layout, plan, *targets)
         scratch = _mirror.make_scratch(layout)
         _mirror.mirror_blocks(
-            self.prepared.bits, layout.shape, plan.turned, scratch,
+            self.prepared.bits, layout.shape, plan, scratch,
             self.there.values, targets, sources,
         )  # fmt: skip
         self.there.is_made[targets] = True

@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from retro.games.connect_bits import U0, U1, popcount
-from retro.index.halves import capacity
+from retro.index.halves import find_sorted
 from retro.index.ranking import mirrored
 from retro.jit import entry, inner
 from retro.walk.bits import extract
@@ -42,24 +42,44 @@ if TYPE_CHECKING:
 
 
 class MirrorPlan(NamedTuple):
-    """What mirroring needs beside the layout."""
+    """What mirroring needs beside the layout; lists of segments as kernels like them, flat."""
 
-    turned: NDArray[np.int32]  # [right colouring] row of its mirror image in its own list
     right_mirror: NDArray[np.int64]  # [right profile] the mirrored profile
     middle_mirror: NDArray[np.int64]  # [profile of M] likewise
+    turned: NDArray[np.int32]  # [right colouring] row of its mirror image in its own list
+    outer_row: NDArray[np.int32]  # [left colouring] that row for its stones in A
+    segment_start: NDArray[np.int64]  # [left profile, q] into the next three
+    segment_first: NDArray[np.int64]  # [segment] its first left colouring
+    segment_middle: NDArray[np.uint64]  # [segment] its stones in M
+    segment_mask: NDArray[np.int64]  # [segment] first word of its mask
+    mask: NDArray[np.uint64]  # which of all line-free colourings of A the segment has
 
 
 def make_mirror_plan(layout: Layout) -> MirrorPlan:
     """Prepare the mirroring of a board; one that stores every profile needs nothing."""
     if layout.shape.stored.all():
-        nothing = np.zeros(1, np.int64)
-        return MirrorPlan(nothing.astype(np.int32), nothing, nothing)
+        nothing, rows, words = np.zeros(1, np.int64), np.zeros(1, np.int32), np.zeros(1, np.uint64)
+        return MirrorPlan(
+            nothing, nothing, rows, rows, np.zeros((1, 1), np.int64), nothing, words, nothing, words
+        )
     right, height = layout.right, layout.board.height
     right_mirror = _reversed_profiles(right.geometry.width, height)
-    middle = max(0, layout.left.geometry.width - right.geometry.width)
-    return MirrorPlan(
-        _turned_rows(right, right_mirror), right_mirror, _reversed_profiles(middle, height)
+    middle = layout.left.geometry.width - right.geometry.width
+    turned = _turned_rows(right, right_mirror)
+    segments, words = _count_segments(layout.shape)
+    plan = MirrorPlan(
+        right_mirror,
+        _reversed_profiles(middle, height),
+        turned,
+        np.zeros(len(layout.left.colourings), np.int32),
+        np.zeros_like(layout.left.start),
+        np.zeros(segments + 1, np.int64),
+        np.zeros(segments, np.uint64),
+        np.zeros(segments, np.int64),
+        np.zeros(words, np.uint64),
     )
+    _list_segments(layout.shape, plan)
+    return plan
 
 
 def _reversed_profiles(columns: int, height: int) -> NDArray[np.int64]:
@@ -93,31 +113,84 @@ def mirror_image(
     return image, plan.right_mirror[outer]
 
 
+@inner
+def _outer_shift(shape):
+    """How many bits the columns of A take."""
+    return np.uint64((shape.width - shape.left_columns) * (shape.height + 1))
+
+
+@entry
+def _count_segments(shape):
+    """How many segments there are, and how many words their masks take."""
+    shift = _outer_shift(shape)
+    colourings, start, outer_start = shape.left_colourings, shape.left_start, shape.right_start
+    outer_profiles = len(outer_start)
+    segments, words = 0, 0
+    for profile in range(start.shape[0]):
+        outer = profile % outer_profiles
+        for q in range(start.shape[1] - 1):
+            for i in range(start[profile, q], start[profile, q + 1]):
+                middle = colourings[i] >> shift
+                if i == start[profile, q] or colourings[i - 1] >> shift != middle:
+                    q_outer = q - popcount(middle)
+                    segments += 1
+                    listed = outer_start[outer, q_outer + 1] - outer_start[outer, q_outer]
+                    words += (listed + 63) >> 6
+    return segments, words
+
+
+@entry
+def _list_segments(shape, plan):
+    """Fill outer_row and all that is known of segments in place."""
+    shift = _outer_shift(shape)
+    low = (U1 << shift) - U1
+    colourings, start = shape.left_colourings, shape.left_start
+    outer_colourings, outer_start = shape.right_colourings, shape.right_start
+    segment_start, first, middles = plan.segment_start, plan.segment_first, plan.segment_middle
+    mask_at, mask, turned, outer_row = plan.segment_mask, plan.mask, plan.turned, plan.outer_row
+    outer_profiles = len(outer_start)
+    segments, words, listed, place = 0, 0, 0, 0
+    for profile in range(start.shape[0]):
+        outer = profile % outer_profiles
+        for q in range(start.shape[1] - 1):
+            segment_start[profile, q] = segments
+            for i in range(start[profile, q], start[profile, q + 1]):
+                middle = colourings[i] >> shift
+                if i == start[profile, q] or colourings[i - 1] >> shift != middle:
+                    q_outer = q - popcount(middle)
+                    listed = outer_start[outer, q_outer]
+                    first[segments], middles[segments], mask_at[segments] = i, middle, words
+                    words += (outer_start[outer, q_outer + 1] - listed + 63) >> 6
+                    segments += 1
+                    place = 0
+                while outer_colourings[listed + place] != colourings[i] & low:
+                    place += 1
+                outer_row[i] = turned[listed + place]
+                mask[mask_at[segments - 1] + (place >> 6)] |= U1 << np.uint64(place & 63)
+        segment_start[profile, start.shape[1] - 1] = segments
+    first[segments] = len(colourings)
+
+
 class Scratch(NamedTuple):
     """Working memory of one thread."""
 
     tile: NDArray[np.uint64]  # [64]
-    columns: NDArray[np.uint64]  # [64, word] 64 source columns, a bit per row
+    columns: NDArray[np.uint64]  # [plane, 64, word] 64 source columns, a bit per row
     row: NDArray[np.int64]  # [i] the source row of colouring i of R'
     goal: NDArray[np.int64]  # [source column] first bit of its place in the target, or -1
-    segment: NDArray[np.int64]  # [source column] which of the masks is its segment's
-    mask: NDArray[np.uint64]  # [segment, word] the colourings of R' that the target has
+    mask_at: NDArray[np.int64]  # [source column] the mask of its target's segment
 
 
 def make_scratch(layout: Layout) -> Scratch:
     """Working memory for one thread."""
     rows = int(layout.right.counts().max())
-    middle = max(0, layout.left.geometry.width - layout.right.geometry.width)
-    segments = capacity(middle, layout.board.height, layout.board.connect)
-    words = rows // 64 + 2
     columns = int(layout.left.counts().max())
     return Scratch(
         np.zeros(64, np.uint64),
-        np.zeros((64, words), np.uint64),
+        np.zeros((2, 64, rows // 64 + 2), np.uint64),
         np.zeros(rows, np.int64),
         np.zeros(columns, np.int64),
         np.zeros(columns, np.int64),
-        np.zeros((min(segments, columns), words), np.uint64),
     )
 
 
@@ -131,7 +204,7 @@ class Source(NamedTuple):
 
 
 @entry
-def mirror_blocks(bits, shape, turned, scratch, layer, targets, sources):
+def mirror_blocks(bits, shape, plan, scratch, layer, targets, sources):
     """Fill blocks of a layer from their mirror images in it; `layer` [plane, word] in place.
 
     `targets` and `sources` are pairs of arrays, left and right half-profiles.
@@ -147,12 +220,11 @@ def mirror_blocks(bits, shape, turned, scratch, layer, targets, sources):
             rows = shape.right_start[source[1], q + 1] - shape.right_start[source[1], q]
             columns = start[source[0], total - q + 1] - start[source[0], total - q]
             if rows > 0 and columns > 0:
-                _aim(shape, turned, scratch, target, source, (q, total - q))
+                _aim(shape, plan, scratch, target, source, (q, total - q))
                 row_words = np.uint64(shape.row_words[source[0], total - q])
                 begin = np.uint64(shape.offset[source[0], source[1], q])
                 here = Source(begin, row_words, rows, columns)
-                for plane in range(layer.shape[0]):
-                    _mirror_rectangle(bits, layer, plane, here, scratch)
+                _mirror_rectangle(bits, layer, here, scratch, plan.mask)
 
 
 @inner
@@ -163,111 +235,77 @@ def _clear(layer, begin, end):
 
 
 @inner
-def _aim(shape, turned, scratch, target, source, stones):
-    """Find where the columns of a source rectangle go; fills row, goal, segment, mask in place.
+def _aim(shape, plan, scratch, target, source, stones):
+    """Find where the columns of a source rectangle go; fills row, goal and mask_at in place.
 
     `stones` are first-player stones in R and in the left half of the source.
     """
-    colourings, start = shape.left_colourings, shape.left_start
-    outer, outer_start = shape.right_colourings, shape.right_start
-    row, goal, segment, mask = scratch.row, scratch.goal, scratch.segment, scratch.mask
-    right_columns = shape.width - shape.left_columns
-    shift = np.uint64(right_columns * (shape.height + 1))
-    low = (U1 << shift) - U1
-    turned_profile, own_profile = target[0] % len(outer_start), source[0] % len(outer_start)
+    first, middles, mask_of = plan.segment_first, plan.segment_middle, plan.segment_mask
+    outer_row, turned = plan.outer_row, plan.turned
+    row, goal, mask_at = scratch.row, scratch.goal, scratch.mask_at
+    offset, row_words = shape.offset, shape.row_words
+    middle_columns = 2 * shape.left_columns - shape.width
     q, q_left = stones
-    listed = outer_start[turned_profile, q]
-    rows = outer_start[turned_profile, q + 1] - listed
-    for i in range(rows):
+    turned_profile = target[0] % len(shape.right_start)
+    listed = shape.right_start[turned_profile, q]
+    for i in range(shape.right_start[turned_profile, q + 1] - listed):
         row[i] = turned[listed + i]
-    begin, end = start[source[0], q_left], start[source[0], q_left + 1]
-    at, number = begin, 0
-    while at < end:
-        middle = colourings[at] >> shift
-        q_outer = q_left - popcount(middle)
-        goal_q_left = q + popcount(middle)
-        goal_begin, goal_end = start[target[0], goal_q_left], start[target[0], goal_q_left + 1]
-        wanted = mirrored(middle, shape.left_columns - right_columns, shape.height)
-        first = _lower_bound(colourings, goal_begin, goal_end, wanted << shift)
-        is_there = first < goal_end and colourings[first] >> shift == wanted
-        if is_there:
-            for word in range((rows + 63) >> 6):
-                mask[number, word] = U0
-            _fill_mask(colourings, first, goal_end, shift, outer, listed, mask, number)
-        base = shape.offset[target[0], target[1], q_outer]
-        row_words = shape.row_words[target[0], goal_q_left]
-        place = outer_start[own_profile, q_outer]
-        while at < end and colourings[at] >> shift == middle:
-            while outer[place] != colourings[at] & low:
-                place += 1
-            word = base + turned[place] * row_words
-            goal[at - begin] = 64 * word + first - goal_begin if is_there else -1
-            segment[at - begin] = number
-            at += 1
-        number += 1
+    begin = shape.left_start[source[0], q_left]
+    last = plan.segment_start[source[0], q_left + 1]
+    for segment in range(plan.segment_start[source[0], q_left], last):
+        q_middle = popcount(middles[segment])
+        low = plan.segment_start[target[0], q + q_middle]
+        high = plan.segment_start[target[0], q + q_middle + 1]
+        wanted = mirrored(middles[segment], middle_columns, shape.height)
+        found = find_sorted(middles, low, high, wanted)
+        base, words = np.int64(0), np.int64(0)
+        if found >= 0:
+            column = first[found] - shape.left_start[target[0], q + q_middle]
+            base = 64 * offset[target[0], target[1], q_left - q_middle] + column
+            words = 64 * row_words[target[0], q + q_middle]
+        end = min(first[segment + 1], shape.left_start[source[0], q_left + 1])
+        for i in range(first[segment], end):
+            goal[i - begin] = base + outer_row[i] * words if found >= 0 else -1
+            mask_at[i - begin] = mask_of[found] if found >= 0 else 0
 
 
 @inner
-def _lower_bound(values, low, high, wanted):
-    """The first place in the sorted values[low:high] that is not below `wanted`."""
-    while low < high:
-        middle = (low + high) // 2
-        if values[middle] < wanted:
-            low = middle + 1
-        else:
-            high = middle
-    return low
-
-
-@inner
-def _fill_mask(colourings, at, end, shift, outer, listed, mask, number):
-    """Mark which colourings in outer[listed:] the segment beginning at `at` holds; in place.
-
-    The mask is clear before.
-    """
-    low = (U1 << shift) - U1
-    middle = colourings[at] >> shift
-    place = 0
-    while at < end and colourings[at] >> shift == middle:
-        while outer[listed + place] != colourings[at] & low:
-            place += 1
-        mask[number, place >> 6] |= U1 << np.uint64(place & 63)
-        at += 1
-
-
-@inner
-def _mirror_rectangle(bits, layer, plane, source, scratch):
+def _mirror_rectangle(bits, layer, source, scratch, mask):
     """Write the columns of a source rectangle where they go; `layer` in place."""
     tile, columns, row = scratch.tile, scratch.columns, scratch.row
-    goal, segment, mask = scratch.goal, scratch.segment, scratch.mask
-    words = (source.rows + 63) // 64
+    goal, mask_at = scratch.goal, scratch.mask_at
+    words, planes = (source.rows + 63) >> 6, layer.shape[0]
     for first in range(0, source.columns, 64):
         here = min(64, source.columns - first)
         at = source.begin + np.uint64(first >> 6)
-        for word in range(words):
-            rows = min(64, source.rows - 64 * word)
-            for i in range(rows):
-                tile[i] = layer[plane, at + np.uint64(row[64 * word + i]) * source.row_words]
-            size = 8
-            while size < rows:
-                size *= 2
-            for i in range(rows, size):
-                tile[i] = U0
-            _transpose(tile, size)
-            field = ALL >> np.uint64(64 - size)
-            for i in range(here):
-                inside = i & (size - 1)
-                columns[i, word] = (tile[inside] >> np.uint64(i - inside)) & field
+        for plane in range(planes):
+            for word in range(words):
+                rows = min(64, source.rows - 64 * word)
+                for i in range(rows):
+                    tile[i] = layer[plane, at + np.uint64(row[64 * word + i]) * source.row_words]
+                size = 8
+                while size < rows:
+                    size *= 2
+                for i in range(rows, size):
+                    tile[i] = U0
+                _transpose(tile, size)
+                field = ALL >> np.uint64(64 - size)
+                for i in range(here):
+                    inside = i & (size - 1)
+                    columns[plane, i, word] = (tile[inside] >> np.uint64(i - inside)) & field
         for i in range(here):
             if goal[first + i] >= 0:
-                to, which = np.uint64(goal[first + i]), segment[first + i]
+                to = np.uint64(goal[first + i])
                 for word in range(words):
-                    wanted = mask[which, word]
-                    taken = extract(bits, columns[i, word], wanted)
+                    wanted = mask[mask_at[first + i] + word]
                     number = np.uint64(popcount(wanted))
-                    layer[plane, to >> SHIFT] |= taken << (to & LAST)
-                    if (to & LAST) + number > np.uint64(64):
-                        layer[plane, (to >> SHIFT) + U1] |= (taken >> U1) >> (LAST - (to & LAST))
+                    word_to, shift = to >> SHIFT, to & LAST
+                    spills = shift + number > np.uint64(64)
+                    for plane in range(planes):
+                        taken = extract(bits, columns[plane, i, word], wanted)
+                        layer[plane, word_to] |= taken << shift
+                        if spills:
+                            layer[plane, word_to + U1] |= (taken >> U1) >> (LAST - shift)
                     to += number
 
 
