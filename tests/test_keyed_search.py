@@ -198,7 +198,7 @@ def test_limits() -> None:
     )
     with pytest.raises(TimeLimitError, match=r"not solved within 0.01 s \([0-9,]+ nodes"):
         solver.solve((0, 0))
-    assert reports[0][0] > 0
+    assert 0 < reports[0][0] < 10_000  # soon, whatever a node costs
     with pytest.raises(BadTextError, match="at least 1"):
         KeyedSolver(rules, memory_mb=0)
     with pytest.raises(DoesNotFitError, match="does not fit"):

@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 
 DEFAULT_MEMORY_MB = 1024
 ENGINES: dict[type, Any] = {Quarto: quarto_engine}
-SLICE_NODES = 50_000  # about a quarter of a second
+FIRST_SLICE = 1_000  # nodes
+SLICE_SECONDS = 0.5  # games differ in what a node costs: later slices are cut to this
 AGES = 256
 
 
@@ -59,7 +60,7 @@ class KeyedSolver:
     time_limit
         Seconds per question; `TimeLimitError` when it is hit, never a guess.
     report
-        Called with (nodes, seconds) a few times a second.
+        Called with (nodes, seconds) about twice a second.
     engine
         The module with the node loop; by default the game's own, if it has one.
 
@@ -115,12 +116,15 @@ class KeyedSolver:
         age = np.uint64(self._questions % AGES)
         a, b = (np.uint64(word) for word in state)
         value = self._engine.begin(self.rules, self._table, self._stack, a, b, goal, age)
+        budget, before = FIRST_SLICE, time.monotonic()
         while value == OPEN:
-            value = self._engine.resume(self.rules, self._table, self._stack, age, SLICE_NODES)
+            value = self._engine.resume(self.rules, self._table, self._stack, age, budget)
             now, nodes = time.monotonic(), nodes_before + int(self._stack.place[NODES])
             self._report(nodes, now - started)
             if value == OPEN and deadline is not None and now >= deadline:
                 raise TimeLimitError(
                     f"not solved within {self._time_limit:g} s ({nodes:,} nodes searched)"
                 )
+            scale = SLICE_SECONDS / max(now - before, SLICE_SECONDS / 8)
+            budget, before = max(1, int(budget * scale)), now
         return int(value), nodes_before + int(self._stack.place[NODES])
