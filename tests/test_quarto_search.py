@@ -68,7 +68,8 @@ def test_slices_and_table_do_not_change_the_answer(monkeypatch: pytest.MonkeyPat
     kept = solver_of(board)
     expected = [kept.solve(state_of(position)) for position in positions]
     assert [kept.solve(state_of(p)).value for p in positions] == [found.value for found in expected]
-    monkeypatch.setattr(keyed_search, "SLICE_NODES", 7)
+    monkeypatch.setattr(keyed_search, "FIRST_SLICE", 7)
+    monkeypatch.setattr(keyed_search, "SLICE_SECONDS", 0.0001)  # later slices: few nodes, too
     fresh = solver_of(board)
     assert [fresh.solve(state_of(position)) for position in positions] == expected
 
