@@ -8,9 +8,10 @@ A table is made in parts, in a folder beside its place:
         ply-07.h5            a finished ply as it will be in the table
     tables/connect4-5x4.h5   at the end joined, synced, renamed
 
-Each file is written aside and renamed, so that it is whole or not there; parts
-are synced, too. Groups are needed until the next ply is finished. A build that
-dies at any moment goes on from what is there. Joining copies packed chunks.
+Each file is written aside and renamed, so that it is whole or not there. Only the
+table is synced: what a power cut leaves of the others is checked before it is used.
+Groups are needed until the next ply is finished. A build that dies at any moment
+goes on from what is there. Joining copies packed chunks.
 """
 
 from __future__ import annotations
@@ -115,7 +116,7 @@ class PartialTable:
                 self.discard()
             self.folder.mkdir(parents=True, exist_ok=True)
             if not mark.exists():
-                write_whole(mark, wanted.encode())
+                write_whole(mark, wanted.encode(), synced=False)
 
     def discard(self) -> None:
         shutil.rmtree(self.folder, ignore_errors=True)
@@ -145,9 +146,10 @@ class PartialTable:
             path.unlink()
 
     def write_part(self, counts: PlyRecord, words: int, chunks: Sequence[Chunk] | None) -> None:
-        """Keep a finished ply; on return it is safe on disk. Without chunks, only its counts."""
+        """Keep a finished ply. Without chunks, only its counts."""
         with storage_errors(self.folder):
-            write_whole(self.part(counts.ply), _part_image(self.header, counts, words, chunks))
+            image = _part_image(self.header, counts, words, chunks)
+            write_whole(self.part(counts.ply), image, synced=False)
 
     def check_part(self, ply: int) -> PlyRecord:
         """The counts of a finished ply, whose values have their digest."""
