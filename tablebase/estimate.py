@@ -16,7 +16,7 @@ import os
 import shutil
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -32,17 +32,27 @@ if TYPE_CHECKING:
     from retro.games.connect import Board
 
 SECONDS_AT_LEAST = 0.5
-NANOSECONDS_PER_BIT = 3.0  # both walks, counting, packing, writing; per padded stored position
-BITS_IN_FILE = 0.25  # per padded stored position, both planes
-BITS_WHILE_BUILDING = 0.6  # likewise: the parts, the forward walk, and two layers
+NANOSECONDS_PER_BIT = 2.4  # both walks, counting, packing, writing; per padded stored position
+# Larger tables pack better: 0.23 bits per padded position on 5x5, 0.175 on 6x5, 0.096 on 6x6.
+BITS_IN_FILE, AT_POSITIONS, SHRINKS_BY = 0.23, 6e7, 0.144
+BITS_OF_EARLY_PLIES = 1.0  # which hold few blank and few finished positions
+SPILLED_SHARE = 0.6  # of the file's size: groups of both walks while building
 BYTES_PER_PLY = 20_000  # attributes and chunk tables
 BASE_MEMORY = 350_000_000  # interpreter, numba and its kernels, h5py
-MIRRORED_SHARE = 0.35  # of a layer: mirrored blocks that the next layer reads
+MIRRORED_SHARE = 0.5  # of a layer: mirrored blocks that the next layer reads
 MIRROR_SAVES = 0.45  # the share of the ranked positions that is stored
 SHARE_OF_FREE_MEMORY = 0.8
 SHARE_FOR_LAYERS = 0.85  # if memory is short: pages are dropped whole, packed chunks wait
 GROUPS_IN_HAND = 16  # being packed or unpacked by threads
 EXACT_BYTES = 1_500_000_000  # compute the layout itself if it takes no more
+
+
+class PlyPlan(NamedTuple):
+    """What one ply will take."""
+
+    positions: int  # stored, with padding
+    seconds: float  # both walks
+    memory: int  # bytes, if the whole layer is in memory
 
 
 @dataclass(frozen=True)
@@ -52,6 +62,7 @@ class Estimate:
     header: Header
     layout: Layout | None  # if it was computed
     ranked: int  # stored positions, at most
+    plies: dict[int, PlyPlan]
     seconds: float
     memory: int  # bytes at the peak
     layer_memory: int | None  # of these, for layers; None: as much as they need
@@ -69,7 +80,7 @@ class Estimate:
 
     def as_json(self) -> dict[str, Any]:
         """What a program may read."""
-        hidden = ("header", "layout", "layer_memory")
+        hidden = ("header", "layout", "layer_memory", "plies")
         content = {name: value for name, value in vars(self).items() if name not in hidden}
         header = asdict(self.header)
         return {
@@ -79,6 +90,7 @@ class Estimate:
             "first_ply": header["first_ply"],
             "last_ply": header["last_ply"],
             **content,
+            "plies": [{"ply": ply, **plan._asdict()} for ply, plan in self.plies.items()],
         }
 
 
@@ -109,7 +121,6 @@ def estimate_build(
         bits = [int(bound * saves) for bound in cost.ranked]
         ranked = sum(bits)
     header = make_header(board, left_columns, root or Position(board), plies)
-    kept = sum(bits[ply] for ply in header.plies)
     layer_bytes = [int(n * (1 + MIRRORED_SHARE) / 4) for n in bits]
     fixed = BASE_MEMORY + 2 * lists + GROUPS_IN_HAND * min(16 * GROUP_WORDS[1], max(layer_bytes))
     whole = fixed + max(a + b for a, b in zip(layer_bytes, [0, *layer_bytes], strict=False))
@@ -122,17 +133,24 @@ def estimate_build(
     layer_memory = None
     if allowed is not None and allowed < whole:
         layer_memory = int(SHARE_FOR_LAYERS * (allowed - fixed))
-    disk = int(kept * BITS_IN_FILE / 8) + BYTES_PER_PLY * len(bits)
+    per_position = BITS_IN_FILE * (max(sum(bits), AT_POSITIONS) / AT_POSITIONS) ** -SHRINKS_BY
+    whole_file = sum(bits) * per_position / 8
+    early = sum(bits[ply] for ply in header.plies) * BITS_OF_EARLY_PLIES / 8
+    disk = int(min(whole_file, early)) + BYTES_PER_PLY * len(bits)
     return Estimate(
         header=header,
         layout=layout,
         ranked=ranked,
+        plies={
+            ply: PlyPlan(bits[ply], bits[ply] * NANOSECONDS_PER_BIT / 1e9, layer_bytes[ply])
+            for ply in header.counted_plies
+        },
         seconds=SECONDS_AT_LEAST + sum(bits) * NANOSECONDS_PER_BIT / 1e9,
         memory=whole if allowed is None else min(whole, allowed),
         layer_memory=layer_memory,
         least_memory=least,
         disk=disk,
-        disk_while_building=2 * disk + int(sum(bits) * BITS_WHILE_BUILDING / 8),
+        disk_while_building=2 * disk + int(SPILLED_SHARE * whole_file),
     )
 
 

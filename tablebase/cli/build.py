@@ -117,6 +117,12 @@ def _plan(options: argparse.Namespace, board: Board, path: Path, asked: dict[str
         print(f"disk              {size(estimate.disk)}", end=" ")
         print(f"({size(estimate.disk_while_building)} while building)")
         print(f"fits here         {'yes' if obstacle is None else 'no'}")
+        lines: list[tuple[str, ...]] = [("ply", "positions", "time", "memory")]
+        lines += [
+            (str(ply), f"{plan.positions:,}", duration(plan.seconds), size(plan.memory))
+            for ply, plan in estimate.plies.items()
+        ]
+        show.print_columns(lines)
     if obstacle is not None:
         say(f"would be refused: {obstacle}")
     return 0
