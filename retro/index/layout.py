@@ -143,7 +143,7 @@ def layout_cost(
     >>> from retro.games.connect import Board
     >>> cost = layout_cost(Board(8, 7))  # nobody's memory holds that
     >>> f"{sum(cost.ranked):.0e} ranked, {cost.memory:.0e} bytes"
-    '3e+17 ranked, 2e+12 bytes'
+    '3e+17 ranked, 3e+10 bytes'
     """
     root = root or Position(board)
     left_columns = default_left_columns(board, root) if left_columns is None else left_columns

@@ -44,7 +44,7 @@ def rank_position(layout: Layout, position: Position) -> Place | None:
     >>> from retro.games.connect import Board
     >>> board = Board(5, 4)
     >>> rank_position(make_layout(board), Position(board, board.bit(0, 0)))
-    Place(ply=1, rank=128)
+    Place(ply=1, rank=0)
     """
     found = rank_one(layout, position.first, position.second)
     return None if found < 0 else Place(position.ply, found)
