@@ -12,7 +12,6 @@ written. Same bytes in every ply for any number of threads and any memory.
 from __future__ import annotations
 
 import contextlib
-import os
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,12 +28,13 @@ from retro.index.layout import make_layout
 from retro.walk.layer import layer_groups
 from retro.walk.layers import Prepared, backward, forward, prepare_layout
 from tablebase.estimate import Estimate, estimate_build, require_fit
+from tablebase.files import only_builder
 from tablebase.keeper import GroupFiles, PlyMaker
 from tablebase.places import table_path
 from tablebase.store import PartialTable, TableFile
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from retro.games.connect import Board, Position
     from tablebase.format import Header, PlyRecord
@@ -109,7 +109,7 @@ def build_tablebase(
             _tidy(partial)
         return result
     require_fit(estimate, path.parent, already_written=partial.size())
-    with _only_builder(partial):
+    with only_builder(partial.path):
         if force:
             partial.discard()
         partial.open()
@@ -124,7 +124,7 @@ def build_tablebase(
 
 def _tidy(partial: PartialTable) -> None:
     """Remove parts that a build left when it died after joining; not those of a build at work."""
-    with contextlib.suppress(StorageError), _only_builder(partial):
+    with contextlib.suppress(StorageError), only_builder(partial.path):
         partial.discard()
 
 
@@ -210,28 +210,3 @@ def _walk(
         keeper.complete(layer.ply)
         done += int(words[layer.ply])
         report(Progress("walk", layer.ply, 64 * done, 64 * int(words.sum()), 64 * resumed))
-
-
-@contextlib.contextmanager
-def _only_builder(partial: PartialTable) -> Iterator[None]:
-    """Keep a second build of the same table out; the lock dies with its process."""
-    try:
-        import fcntl
-    except ImportError:  # not a POSIX system: two builds at once would only waste time
-        yield
-        return
-    lock = partial.path.with_name(partial.path.name + ".lock")
-    try:
-        lock.parent.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(lock, os.O_RDWR | os.O_CREAT)
-    except OSError as error:
-        raise StorageError(f"cannot write {lock.parent}: {error.strerror}") from None
-    try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise StorageError(f"another process is building {partial.path}") from None
-        yield
-        lock.unlink(missing_ok=True)
-    finally:
-        os.close(descriptor)
