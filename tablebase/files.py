@@ -1,7 +1,11 @@
-"""Files that are whole or not there, and HDF5's failures by name: what every store needs.
+"""Files that are whole or not there, whatever is in them.
 
-A file is written aside, synced and renamed, so whoever finds it finds all of
-it. Damaged bytes make HDF5 fail in many ways; `reading` gives them one name.
+A file is written aside, synced and renamed, so whoever finds it finds all of it:
+
+    connect4-5x4.h5.partial/     parts of a table being built
+    connect4-5x4.h5.lock         there while somebody builds it
+    connect4-5x4.h5.tmp          the table being written
+    connect4-5x4.h5              the table
 """
 
 from __future__ import annotations
@@ -9,53 +13,14 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-from typing import TYPE_CHECKING, Any
+import shutil
+from typing import TYPE_CHECKING
 
-import h5py
-
-from retro.errors import (
-    ChecksumError,
-    DamagedFileError,
-    MissingTableError,
-    StorageError,
-    TablebaseError,
-)
+from retro.errors import DamagedFileError, StorageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
-
-LIBRARY_VERSIONS = ("v110", "v110")  # checksummed and smaller metadata; read by HDF5 1.10 and later
-
-
-def attribute_text(attribute: Any) -> str:
-    """A text attribute: fixed-length ASCII as we write it, or a string as others may."""
-    return attribute if isinstance(attribute, str) else bytes(attribute).decode("ascii")
-
-
-@contextlib.contextmanager
-def reading(path: Path) -> Iterator[None]:
-    """Give HDF5's many ways to fail on damaged bytes one name."""
-    try:
-        yield
-    except TablebaseError:
-        raise
-    except (OSError, LookupError, RuntimeError, ValueError, TypeError, AttributeError) as error:
-        reason = str(error).strip("'\"").splitlines()[0] if str(error) else type(error).__name__
-        raise ChecksumError(f"{path} is damaged: {reason}") from error
-
-
-def open_file(path: Path) -> h5py.File:
-    """Open a file to read; what is wrong with it gets its name."""
-    try:
-        return h5py.File(path, "r")
-    except FileNotFoundError:
-        raise MissingTableError(f"no table at {path}") from None
-    except PermissionError as error:
-        raise StorageError(f"cannot read {path}: {error.strerror}") from None
-    except OSError as error:
-        reason = str(error).splitlines()[0]
-        raise DamagedFileError(f"{path} is damaged or no table: {reason}") from error
 
 
 @contextlib.contextmanager
@@ -71,21 +36,46 @@ def storage_errors(path: Path) -> Iterator[None]:
         raise StorageError(f"cannot write {path}: {reason}{hint}") from error
 
 
-def write_whole(path: Path, content: bytes, *, synced: bool = True) -> None:
-    """Write a file aside and rename it: whole or not there; synced, even after a power cut."""
+@contextlib.contextmanager
+def whole_file(path: Path, *, synced: bool = True) -> Iterator[Path]:
+    """Where to write a file that is to be whole or not there; synced, even after a power cut."""
     aside = path.with_name(path.name + ".tmp")
     try:
-        with aside.open("wb") as file:
-            file.write(content)
-            if synced:
-                file.flush()
-                os.fsync(file.fileno())
+        yield aside
+        if synced:
+            sync(aside)
         aside.replace(path)
     except BaseException:
         aside.unlink(missing_ok=True)
         raise
     if synced:
         sync(path.parent)
+
+
+def write_whole(path: Path, content: bytes, *, synced: bool = True) -> None:
+    """Write a file that is whole or not there."""
+    with whole_file(path, synced=synced) as aside:
+        aside.write_bytes(content)
+
+
+def parts_folder(path: Path) -> Path:
+    """Where the parts of a table being built are."""
+    return path.with_name(path.name + ".partial")
+
+
+def parts_size(path: Path) -> int:
+    """Bytes of all parts of a table."""
+    return sum(part.stat().st_size for part in parts_folder(path).glob("*.*"))
+
+
+def require_room(path: Path) -> None:
+    """Refuse to join the parts of a table where the disk has no room for it."""
+    needed = parts_size(path) + (1 << 20)
+    free = shutil.disk_usage(parts_folder(path)).free
+    if free < needed:
+        raise StorageError(
+            f"joining {path} needs {needed:,} bytes, {path.parent} has {free:,} free"
+        )
 
 
 def sync(path: Path) -> None:

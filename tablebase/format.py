@@ -95,6 +95,8 @@ from retro.games.connect_text import read_moves
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from _typeshed import DataclassInstance
+
 FORMAT = "retro-tablebase"
 VERSION = 2
 GAME = "connect"
@@ -175,7 +177,9 @@ def ply_name(ply: int) -> str:
     return f"ply-{ply:02d}"
 
 
-def table_digest(header: Header, value: int, records: Iterable[PlyRecord]) -> str:
+def table_digest(
+    header: DataclassInstance, value: int, records: Iterable[DataclassInstance]
+) -> str:
     """SHA-256 over the JSON text of header, value and plies: sorted keys, no spaces."""
     content = {
         "header": asdict(header),

@@ -18,7 +18,7 @@ Root attributes (64-bit integers, or fixed-length ASCII strings)
     metric          "wdl": win/draw/loss for the side to move
     value           +1, 0, -1: the value of `root` for its side to move
     digest          SHA-256 (hex) over all other root attributes but `generator` and `finished`,
-                    and over the attributes of every ply; see `table_digest`
+                    and over the attributes of every ply; see `format.table_digest`
     finished        1, written last of all; a file without it is not a table
 
 Groups `ply-00`, `ply-01`, ... one per layer
@@ -53,16 +53,13 @@ Version history
 
 from __future__ import annotations
 
-import hashlib
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tablebase.format import FORMAT, METRIC
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from retro.games.catalogue import PlacementGame
     from retro.walk.keyed import LayerCounts
 
@@ -118,14 +115,3 @@ class KeyedRecord:
 def record_of(counts: LayerCounts, keys: int, sha256: str) -> KeyedRecord:
     """A ply's attributes from its counts."""
     return KeyedRecord(counts.ply, keys, *counts.every, *counts.canonical, sha256)
-
-
-def table_digest(header: KeyedHeader, value: int, records: Iterable[KeyedRecord]) -> str:
-    """SHA-256 over the JSON text of header, value and plies: sorted keys, no spaces."""
-    content = {
-        "header": asdict(header),
-        "value": value,
-        "plies": [asdict(record) for record in records],
-    }
-    text = json.dumps(content, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()

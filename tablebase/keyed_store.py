@@ -19,50 +19,26 @@ import hashlib
 import shutil
 from dataclasses import asdict, fields
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-import h5py
-import hdf5plugin
 import numpy as np
 
-from retro.errors import (
-    ChecksumError,
-    DamagedFileError,
-    FormatVersionError,
-    IncompleteTableError,
-    MissingTableError,
-    StorageError,
-)
-from retro.version import VERSION as GENERATOR_VERSION
+from retro.errors import ChecksumError, DamagedFileError, FormatVersionError
 from retro.walk.sorting import Keys
-from tablebase.files import (
-    LIBRARY_VERSIONS,
-    attribute_text,
-    open_file,
-    reading,
-    storage_errors,
-    sync,
-    write_whole,
-)
-from tablebase.format import FORMAT, METRIC, ply_name
-from tablebase.keyed_format import (
-    CHUNK_KEYS,
-    INDEX,
-    VERSION,
-    KeyedHeader,
-    KeyedRecord,
-    table_digest,
-)
+from tablebase import hdf5
+from tablebase.files import parts_folder, require_room, storage_errors, write_whole
+from tablebase.format import METRIC, ply_name
+from tablebase.hdf5 import reading
+from tablebase.keyed_format import CHUNK_KEYS, INDEX, VERSION, KeyedHeader, KeyedRecord
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
 
     Values = NDArray[np.int8]
 
-GENERATOR = f"retro-tablebase {GENERATOR_VERSION}"
 ZSTD_LEVEL = 3
 CACHED_PAGES = 256  # of a quarter of a megabyte
 
@@ -95,19 +71,13 @@ def digest_layer(keys: Keys, packed: NDArray[np.uint8]) -> str:
     return sha.hexdigest()
 
 
-def index_of(path: Path) -> str:
-    """Which kind of table a file holds, by its root attribute `index`; "" if it does not say."""
-    with open_file(path) as file, reading(path):
-        return attribute_text(file.attrs["index"]) if "index" in file.attrs else ""
-
-
 class PartialKeyedTable:
     """The parts of a table being built. Holds no open file between calls."""
 
     def __init__(self, path: Path, header: KeyedHeader) -> None:
         self.path = path
         self.header = header
-        self.folder = path.with_name(path.name + ".partial")
+        self.folder = parts_folder(path)
 
     def part(self, kind: str, ply: int) -> Path:
         return self.folder / f"{kind}-{ply:02d}.h5"
@@ -126,8 +96,8 @@ class PartialKeyedTable:
 
     def write_values(self, ply: int, values: Values, record: KeyedRecord) -> None:
         """Keep the values and counts of a ply."""
-        numbers = {k: np.int64(v) for k, v in asdict(record).items() if k not in ("ply", "sha256")}
-        attributes = {**numbers, "sha256": np.bytes_(record.sha256)}
+        attributes = asdict(record)
+        del attributes["ply"]
         self._write("values", ply, {"values": pack_values(values)}, attributes)
 
     def read_values(self, ply: int, keys: Keys) -> tuple[Values, KeyedRecord]:
@@ -141,36 +111,18 @@ class PartialKeyedTable:
 
     def join(self, value: int, records: Sequence[KeyedRecord]) -> None:
         """Join the parts to the finished table, and remove them."""
-        needed = sum(part.stat().st_size for part in self.folder.glob("*.h5")) + (1 << 20)
-        free = shutil.disk_usage(self.folder).free
-        if free < needed:
-            raise StorageError(
-                f"joining {self.path} needs {needed:,} bytes, {self.path.parent} has {free:,} free"
-            )
-        aside = self.path.with_name(self.path.name + ".tmp")
-        with storage_errors(aside):
-            try:
-                with h5py.File(aside, "w", libver=LIBRARY_VERSIONS) as file:
-                    for record in records:
-                        self._copy_parts(file, record.ply)
-                    _write_header(file, self.header)
-                    file.attrs["last_ply"] = np.int64(records[-1].ply)
-                    file.attrs["value"] = np.int64(value)
-                    file.attrs["digest"] = np.bytes_(table_digest(self.header, value, records))
-                    file.flush()
-                    file.attrs["finished"] = np.int64(1)
-                sync(aside)
-                aside.replace(self.path)
-            except BaseException:
-                aside.unlink(missing_ok=True)
-                raise
-            sync(self.path.parent)
+        require_room(self.path)
+        with hdf5.new_file(self.path) as file:
+            for record in records:
+                self._copy_parts(file, record.ply)
+            last = {"last_ply": records[-1].ply}
+            hdf5.finish_table(file, self.header, value, records, last)
         self.discard()
 
-    def _copy_parts(self, file: h5py.File, ply: int) -> None:
+    def _copy_parts(self, file: hdf5.File, ply: int) -> None:
         group = file.create_group(ply_name(ply))
         for kind in ("keys", "values"):
-            with open_file(self.part(kind, ply)) as part:
+            with hdf5.open_file(self.part(kind, ply)) as part:
                 source = part[ply_name(ply)]
                 for name in source:
                     part.copy(source[name], group)
@@ -182,24 +134,23 @@ class PartialKeyedTable:
         self, kind: str, ply: int, arrays: dict[str, NDArray[Any]], attributes: dict[str, Any]
     ) -> None:
         """Write a part; on return it is safe on disk."""
-        with h5py.File(
-            ply_name(ply), "w", driver="core", backing_store=False, libver=LIBRARY_VERSIONS
-        ) as file:
-            _write_header(file, self.header)
+
+        def fill(file: hdf5.File) -> None:
+            hdf5.write_attributes(file, asdict(self.header))
             group = file.create_group(ply_name(ply))
             for name, array in arrays.items():
-                group.create_dataset(name, data=array, **_filters(name, array))
-            for name, attribute in attributes.items():
-                group.attrs[name] = attribute
-            file.flush()
-            image = bytes(file.id.get_file_image())
+                is_key = name in ("a", "b")
+                chunk = CHUNK_KEYS if is_key else CHUNK_KEYS // 4
+                hdf5.write_array(group, name, array, chunk, level=ZSTD_LEVEL, shuffle=is_key)
+            hdf5.write_attributes(group, attributes)
+
         with storage_errors(self.folder):
             self.folder.mkdir(parents=True, exist_ok=True)
-            write_whole(self.part(kind, ply), image)
+            write_whole(self.part(kind, ply), hdf5.file_image(fill))
 
     def _read(self, kind: str, ply: int) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         path = self.part(kind, ply)
-        with open_file(path) as file:
+        with hdf5.open_file(path) as file:
             if _read_header(file, path) != self.header:
                 raise DamagedFileError(f"{path} belongs to another table")
             with reading(path):
@@ -214,47 +165,24 @@ class Page(NamedTuple):
     values: Values
 
 
-class KeyedTableFile:
+class KeyedTableFile(hdf5.OpenFile):
     """An open table. Use it as a context manager."""
 
     def __init__(self, path: Path) -> None:
-        self.path = path
-        if not path.exists():
-            raise MissingTableError(f"no table at {path}")
-        self._file = open_file(path)
+        super().__init__(path)
         self.page = lru_cache(CACHED_PAGES)(self._read_page)
         try:
             self.header = _read_header(self._file, path)
             with reading(path):
-                attributes = self._file.attrs
-                for name in ("value", "digest", "last_ply"):
-                    if name not in attributes:
-                        raise DamagedFileError(f"{path} lacks the root attribute {name!r}")
-                self.value = int(attributes["value"])
-                self.plies = range(self.header.first_ply, int(attributes["last_ply"]) + 1)
+                root = dict(self._file.attrs)
+                hdf5.require_attributes(path, root, ("value", "digest", "last_ply"))
+                self.value = int(root["value"])
+                self.plies = range(self.header.first_ply, int(root["last_ply"]) + 1)
                 self.records = [_record(ply, self._file[ply_name(ply)].attrs) for ply in self.plies]
-                is_finished = int(attributes.get("finished", 0)) == 1
-                digest = attribute_text(attributes["digest"])
-            if not is_finished:
-                raise IncompleteTableError(f"{path} was never finished; build it again")
-            if table_digest(self.header, self.value, self.records) != digest:
-                raise ChecksumError(f"{path}: header or counts do not have their digest")
+                hdf5.check_finished(path, root, self.header, self.records)
         except BaseException:
             self.close()
             raise
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        self._file.close()
-
-    @property
-    def size(self) -> int:
-        return self.path.stat().st_size
 
     def record(self, ply: int) -> KeyedRecord:
         return self.records[ply - self.plies.start]
@@ -286,56 +214,23 @@ def _keys(arrays: dict[str, NDArray[Any]]) -> Keys:
     return Keys(arrays["a"], arrays.get("b", np.empty(0, np.uint64)))
 
 
-def _filters(name: str, array: NDArray[Any]) -> dict[str, Any]:
-    if not len(array):
-        return {}
-    longest = CHUNK_KEYS if name in ("a", "b") else CHUNK_KEYS // 4
-    return {
-        "chunks": (min(len(array), longest),),
-        "shuffle": name in ("a", "b"),
-        "fletcher32": True,
-        **hdf5plugin.Zstd(clevel=ZSTD_LEVEL),
-    }
-
-
 def _record(ply: int, attributes: Any) -> KeyedRecord:
-    names = [f.name for f in fields(KeyedRecord) if f.name not in ("ply", "sha256")]
-    numbers = {name: int(attributes[name]) for name in names}
-    return KeyedRecord(ply=ply, sha256=attribute_text(attributes["sha256"]), **numbers)
+    return hdf5.from_attributes(KeyedRecord, attributes, ply=ply)
 
 
-def _write_header(file: h5py.File, header: KeyedHeader) -> None:
-    for name, value in {**asdict(header), "generator": GENERATOR}.items():
-        file.attrs[name] = np.bytes_(value) if isinstance(value, str) else np.int64(value)
-
-
-def _read_header(file: h5py.File, path: Path) -> KeyedHeader:
+def _read_header(file: hdf5.File, path: Path) -> KeyedHeader:
     """The header; refuses by name what this program does not understand."""
     with reading(path):
-        found = {name: file.attrs[name] for name in file.attrs}
-        if "format" not in found or attribute_text(found["format"]) != FORMAT:
-            raise DamagedFileError(f"{path} is an HDF5 file, but not a {FORMAT} file")
-        index = attribute_text(found.get("index", b""))
+        found = hdf5.root_attributes(file, path)
+        index = hdf5.attribute_text(found.get("index", b""))
         version = int(found.get("format_version", 0))
         if index != INDEX or version != VERSION:
             raise FormatVersionError(
                 f"{path} has index {index!r} of version {version}; "
                 f"wanted {INDEX!r} of version {VERSION}"
             )
-        _require_names(path, found, (field.name for field in fields(KeyedHeader)))
-        content: dict[str, Any] = {
-            field.name: int(found[field.name])
-            if field.type == "int"
-            else attribute_text(found[field.name])
-            for field in fields(KeyedHeader)
-        }
-        header = KeyedHeader(**content)
+        hdf5.require_attributes(path, found, (field.name for field in fields(KeyedHeader)))
+        header = hdf5.from_attributes(KeyedHeader, found)
     if header.metric != METRIC:
         raise FormatVersionError(f"{path} has metric {header.metric!r}, wanted {METRIC!r}")
     return header
-
-
-def _require_names(path: Path, found: dict[str, Any], wanted: Iterable[str]) -> None:
-    missing = sorted(set(wanted) - found.keys())
-    if missing:
-        raise DamagedFileError(f"{path} lacks the root attribute {missing[0]!r}")

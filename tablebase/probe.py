@@ -33,8 +33,8 @@ from retro.games.rated import RatedMove, order_moves
 from retro.index.enumerate import marked_positions
 from retro.index.layout import Layout, make_layout
 from retro.index.ranking import NO_RANK, Place, rank_many, unrank_position
+from tablebase.hdf5 import index_of
 from tablebase.keyed_format import INDEX as KEYED_INDEX
-from tablebase.keyed_store import index_of
 from tablebase.lookup import ILLEGAL, OPEN, PageCache, check_many, settle_many
 from tablebase.places import build_command, table_path
 from tablebase.store import TableFile

@@ -18,50 +18,24 @@ from __future__ import annotations
 
 import shutil
 from dataclasses import asdict, fields
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING
 
-import h5py
-import hdf5plugin
 import numpy as np
 
-from retro.errors import (
-    ChecksumError,
-    DamagedFileError,
-    FormatVersionError,
-    IncompleteTableError,
-    MissingTableError,
-    StorageError,
-)
-from retro.version import VERSION as GENERATOR_VERSION
-from tablebase.files import (
-    LIBRARY_VERSIONS,
-    attribute_text,
-    open_file,
-    reading,
-    storage_errors,
-    sync,
-    write_whole,
-)
+from retro.errors import ChecksumError, DamagedFileError, FormatVersionError
+from tablebase import hdf5
+from tablebase.files import parts_folder, parts_size, require_room, storage_errors, write_whole
 from tablebase.format import (
     CHUNK_WORDS,
-    COUNT_NAMES,
-    FORMAT,
     PLANES,
     VERSION,
     Header,
     PlyRecord,
     plane_digest,
     ply_name,
-    table_digest,
 )
-from tablebase.packing import (
-    LEVEL,
-    Chunk,
-    digest_chunk,
-    pack_pieces,
-    unpack,
-    unpack_pieces,
-)
+from tablebase.hdf5 import reading
+from tablebase.packing import LEVEL, Chunk, digest_chunk, pack_pieces, unpack, unpack_pieces
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -73,8 +47,6 @@ if TYPE_CHECKING:
     Values = NDArray[np.uint64]
     Walk = Literal["alive", "walk"]
 
-GENERATOR = f"retro-tablebase {GENERATOR_VERSION}"
-
 
 class PartialTable:
     """The parts of a table being built. Holds no open file between calls."""
@@ -82,7 +54,7 @@ class PartialTable:
     def __init__(self, path: Path, header: Header) -> None:
         self.path = path
         self.header = header
-        self.folder = path.with_name(path.name + ".partial")
+        self.folder = parts_folder(path)
 
     def part(self, ply: int) -> Path:
         return self.folder / f"{ply_name(ply)}.h5"
@@ -105,7 +77,7 @@ class PartialTable:
 
     def size(self) -> int:
         """Bytes of all parts."""
-        return sum(part.stat().st_size for part in self.folder.glob("*.*"))
+        return parts_size(self.path)
 
     def open(self) -> None:
         """Make the folder, or throw away what another version or other options have left in it."""
@@ -154,7 +126,7 @@ class PartialTable:
     def check_part(self, ply: int) -> PlyRecord:
         """The counts of a finished ply, whose values have their digest."""
         path = self.part(ply)
-        with open_file(path) as file:
+        with hdf5.open_file(path) as file:
             if _read_header(file, path) != self.header:
                 raise DamagedFileError(f"{path} belongs to another table")
             with reading(path):
@@ -165,71 +137,37 @@ class PartialTable:
 
     def join(self) -> None:
         """Join the parts to the finished table, and remove them."""
-        needed = self.size() + (1 << 20)
-        free = shutil.disk_usage(self.folder).free
-        if free < needed:
-            raise StorageError(
-                f"joining {self.path} needs {needed:,} bytes, {self.path.parent} has {free:,} free"
-            )
-        aside = self.path.with_name(self.path.name + ".tmp")
-        with storage_errors(aside):
-            try:
-                with h5py.File(aside, "w", libver=LIBRARY_VERSIONS) as file:
-                    records = [self._copy_part(file, ply) for ply in self.header.counted_plies]
-                    _write_root(file, self.header, records[0].win - records[0].loss, records)
-                sync(aside)
-                aside.replace(self.path)
-            except BaseException:
-                aside.unlink(missing_ok=True)
-                raise
-            sync(self.path.parent)
+        require_room(self.path)
+        with hdf5.new_file(self.path) as file:
+            records = [self._copy_part(file, ply) for ply in self.header.counted_plies]
+            value = records[0].win - records[0].loss
+            hdf5.finish_table(file, self.header, value, records, {})
         self.discard()
 
-    def _copy_part(self, file: h5py.File, ply: int) -> PlyRecord:
-        with open_file(self.part(ply)) as part:
+    def _copy_part(self, file: hdf5.File, ply: int) -> PlyRecord:
+        with hdf5.open_file(self.part(ply)) as part:
             part.copy(part[ply_name(ply)], file)
         return _read_record(file, ply)
 
 
-class TableFile:
+class TableFile(hdf5.OpenFile):
     """An open table. Use it as a context manager, from any thread."""
 
     def __init__(self, path: Path) -> None:
-        self.path = path
-        if not path.exists():
-            raise MissingTableError(f"no table at {path}")
-        self._file = open_file(path)
+        super().__init__(path)
         try:
             self.header = _read_header(self._file, path)
             with reading(path):
-                for name in ("value", "digest"):
-                    if name not in self._file.attrs:
-                        raise DamagedFileError(f"{path} lacks the root attribute {name!r}")
-                self.value = int(self._file.attrs["value"])
-                self.digest = attribute_text(self._file.attrs["digest"])
-                is_finished = int(self._file.attrs.get("finished", 0)) == 1
+                root = dict(self._file.attrs)
+                hdf5.require_attributes(path, root, ("value", "digest"))
+                self.value = int(root["value"])
+                self.digest = hdf5.attribute_text(root["digest"])
                 plies = self.header.counted_plies
                 self.records = [_read_record(self._file, ply) for ply in plies]
-            if not is_finished:
-                raise IncompleteTableError(f"{path} was never finished; build it again")
-            if table_digest(self.header, self.value, self.records) != self.digest:
-                raise ChecksumError(f"{path}: header or counts do not have their digest")
+                hdf5.check_finished(path, root, self.header, self.records)
         except BaseException:
             self.close()
             raise
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        self._file.close()
-
-    @property
-    def size(self) -> int:
-        return self.path.stat().st_size
 
     def record(self, ply: int) -> PlyRecord:
         """The counts of a ply."""
@@ -255,11 +193,10 @@ class TableFile:
 def _part_image(
     header: Header, counts: PlyRecord, words: int, chunks: Sequence[Chunk] | None
 ) -> bytes:
-    """A part as the bytes of an HDF5 file, made in memory so that only we touch the disk."""
-    with h5py.File(
-        ply_name(counts.ply), "w", driver="core", backing_store=False, libver=LIBRARY_VERSIONS
-    ) as file:
-        _write_attributes(file, asdict(header))
+    """A part as the bytes of an HDF5 file."""
+
+    def fill(file: hdf5.File) -> None:
+        hdf5.write_attributes(file, asdict(header))
         group = file.create_group(ply_name(counts.ply))
         record = asdict(counts)
         del record["ply"]
@@ -267,35 +204,23 @@ def _part_image(
             ordered = sorted(chunks, key=lambda chunk: chunk.number)
             record["sha256"] = plane_digest(chunk.digest for chunk in ordered)
             for plane, name in enumerate(PLANES):
-                _write_plane(group, name, words, [(c.number, c.frames[plane]) for c in ordered])
-        _write_attributes(group, record)
-        file.flush()
-        return bytes(file.id.get_file_image())
+                frames = ((chunk.number, chunk.frames[plane]) for chunk in ordered)
+                hdf5.write_frames(group, name, words, CHUNK_WORDS, frames, level=LEVEL)
+        hdf5.write_attributes(group, record)
+
+    return hdf5.file_image(fill)
 
 
-def _write_plane(group: h5py.Group, name: str, words: int, frames: list[tuple[int, bytes]]) -> None:
-    filters: dict[str, Any] = {}
-    if words:
-        filters = {"chunks": (min(words, CHUNK_WORDS),), **hdf5plugin.Zstd(clevel=LEVEL)}
-    dataset = group.create_dataset(name, (words,), "<u8", **filters)
-    for number, frame in frames:
-        if frame:
-            dataset.id.write_direct_chunk((number * CHUNK_WORDS,), frame)
-
-
-def _read_planes(file: h5py.File, ply: int, begin: int = 0, end: int | None = None) -> Values:
-    """Some words of both planes. Unpacked here: HDF5's own zstd filter ignores checksums."""
+def _read_planes(file: hdf5.File, ply: int, begin: int = 0, end: int | None = None) -> Values:
+    """Some words of both planes."""
     group = file[ply_name(ply)]
     end = len(group[PLANES[0]]) if end is None else end
     values = np.zeros((2, end - begin), np.uint64)
     for name, plane in zip(PLANES, values, strict=True):
-        dataset = group[name]
-        for first in range(begin // CHUNK_WORDS * CHUNK_WORDS, end, CHUNK_WORDS):
-            if dataset.id.get_chunk_info_by_coord((first,)).byte_offset is not None:
-                frame = dataset.id.read_direct_chunk((first,))[1]
-                words = unpack(frame, f"{file.filename}: ply {ply}")
-                low, high = max(begin, first), min(end, first + CHUNK_WORDS)
-                plane[low - begin : high - begin] = words[low - first : high - first]
+        for first, frame in hdf5.read_frames(group, name, CHUNK_WORDS, begin, end):
+            words = unpack(frame, f"{file.filename}: ply {ply}")
+            low, high = max(begin, first), min(end, first + CHUNK_WORDS)
+            plane[low - begin : high - begin] = words[low - first : high - first]
     return values
 
 
@@ -306,46 +231,22 @@ def _check_digest(values: Values, record: PlyRecord, path: Path) -> None:
         raise ChecksumError(f"{path}: the values of ply {record.ply} do not have their digest")
 
 
-def _write_attributes(place: h5py.Group, values: dict[str, Any]) -> None:
-    for name, value in values.items():
-        place.attrs[name] = np.bytes_(value) if isinstance(value, str) else np.int64(value)
+def _read_record(file: hdf5.File, ply: int) -> PlyRecord:
+    return hdf5.from_attributes(PlyRecord, file[ply_name(ply)].attrs, ply=ply)
 
 
-def _write_root(file: h5py.File, header: Header, value: int, records: list[PlyRecord]) -> None:
-    digest = table_digest(header, value, records)
-    content = {**asdict(header), "generator": GENERATOR, "value": value, "digest": digest}
-    _write_attributes(file, content)
-    file.flush()
-    _write_attributes(file, {"finished": 1})
-
-
-def _read_record(file: h5py.File, ply: int) -> PlyRecord:
-    attributes = file[ply_name(ply)].attrs
-    counts = {name: int(attributes[name]) for name in COUNT_NAMES}
-    return PlyRecord(ply=ply, **counts, sha256=attribute_text(attributes["sha256"]))
-
-
-def _read_header(file: h5py.File, path: Path) -> Header:
+def _read_header(file: hdf5.File, path: Path) -> Header:
     """The header; refuses by name what this program does not understand."""
     with reading(path):
-        found = {name: file.attrs[name] for name in file.attrs}
-        if "format" not in found or attribute_text(found["format"]) != FORMAT:
-            raise DamagedFileError(f"{path} is an HDF5 file, but not a {FORMAT} file")
+        found = hdf5.root_attributes(file, path)
         version = int(found.get("format_version", 0))
         if version != VERSION:
             older = "; build the table again" if version < VERSION else ""
             raise FormatVersionError(
                 f"{path} has format version {version}; this program reads version {VERSION}{older}"
             )
-        known = {field.name: field.type for field in fields(Header)}
-        missing = sorted(known.keys() - found.keys())
-        if missing:
-            raise DamagedFileError(f"{path} lacks the root attribute {missing[0]!r}")
-        content: dict[str, Any] = {
-            name: int(found[name]) if kind == "int" else attribute_text(found[name])
-            for name, kind in known.items()
-        }
-        header = Header(**content)
+        hdf5.require_attributes(path, found, (field.name for field in fields(Header)))
+        header = hdf5.from_attributes(Header, found)
     if (header.game, header.index, header.metric) != (Header.game, Header.index, Header.metric):
         raise FormatVersionError(
             f"{path} holds game {header.game!r}, index {header.index!r}, metric "

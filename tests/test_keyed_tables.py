@@ -31,8 +31,8 @@ from retro.games.mnk import MnkBoard, MnkPosition
 from retro.walk import keyed as walks
 from tablebase import keyed_build, keyed_probe, keyed_store, keyed_verify
 from tablebase.files import only_builder
+from tablebase.format import table_digest
 from tablebase.keyed_build import KeyedProgress, build_keyed
-from tablebase.keyed_format import table_digest
 from tablebase.keyed_probe import KeyedTable, open_keyed
 from tablebase.keyed_store import KeyedTableFile, pack_values, unpack_values
 from tablebase.keyed_verify import verify_keyed

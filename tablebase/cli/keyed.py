@@ -61,8 +61,8 @@ def is_question(arguments: Sequence[str]) -> bool:
 
 def is_keyed_file(path: Path) -> bool:
     """Whether a file holds a table with sorted keys; damaged files hold none."""
+    from tablebase.hdf5 import index_of
     from tablebase.keyed_format import INDEX
-    from tablebase.keyed_store import index_of
 
     try:
         return index_of(path) == INDEX
