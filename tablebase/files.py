@@ -14,13 +14,26 @@ import contextlib
 import errno
 import os
 import shutil
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from retro.errors import DamagedFileError, StorageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+
+class Closing:
+    """What has a `close` and is closed at the end of a `with`."""
+
+    def close(self) -> None:
+        raise NotImplementedError
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
 
 @contextlib.contextmanager

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import contextlib
 from dataclasses import asdict, fields
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import h5py
 import hdf5plugin
@@ -32,7 +32,7 @@ from retro.errors import (
     TablebaseError,
 )
 from retro.version import VERSION as GENERATOR_VERSION
-from tablebase.files import storage_errors, whole_file
+from tablebase.files import Closing, storage_errors, whole_file
 from tablebase.format import FORMAT, table_digest
 
 if TYPE_CHECKING:
@@ -73,18 +73,12 @@ def open_file(path: Path) -> File:
         raise DamagedFileError(f"{path} is damaged or no table: {reason}") from error
 
 
-class OpenFile:
+class OpenFile(Closing):
     """A file that is open to read. Use it as a context manager."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._file = open_file(path)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def close(self) -> None:
         self._file.close()

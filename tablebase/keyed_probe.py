@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -25,9 +25,10 @@ from retro.errors import (
 from retro.games.catalogue import find_game
 from retro.games.keyed import canonical_of
 from retro.walk import keyed_kernels as kernels
+from tablebase.files import Closing
 from tablebase.keyed_format import CHUNK_KEYS
 from tablebase.keyed_store import KeyedTableFile
-from tablebase.places import keyed_build_command, keyed_path
+from tablebase.places import keyed_build_command, keyed_path, require_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -75,10 +76,7 @@ def open_keyed(game: str, board: str, folder: Path | None = None, **options: str
 def open_rooted(game: PlacementGame, root: Any, folder: Path | None = None) -> KeyedTable:
     """Open the table of all that follows a position."""
     path = keyed_path(game, root, folder)
-    if not path.exists():
-        raise MissingTableError(
-            f"no table at {path}; build it with: {keyed_build_command(game, root)}"
-        )
+    require_table(path, keyed_build_command(game, root))
     table = open_keyed_file(path)
     if table.board != root.board:
         table.close()
@@ -99,7 +97,7 @@ def open_keyed_file(path: Path) -> KeyedTable:
     return KeyedTable(KeyedTableFile(path))
 
 
-class KeyedTable:
+class KeyedTable(Closing):
     """An open table."""
 
     def __init__(self, file: KeyedTableFile) -> None:
@@ -108,12 +106,6 @@ class KeyedTable:
         self.board = self.game.parse(file.header.board, json.loads(file.header.options))
         self._solved = lru_cache(CACHED_LAYERS)(self._read_solved)
         self.root: Position = self.game.read_position(self.board, file.header.root)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def close(self) -> None:
         self._file.close()

@@ -12,6 +12,8 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from retro.errors import MissingTableError
+
 if TYPE_CHECKING:
     from retro.games.catalogue import PlacementGame
     from retro.games.connect import Board
@@ -48,6 +50,12 @@ def build_command(board: Board) -> str:
     """The command that builds the table of a board."""
     connect = "" if board.connect == 4 else f" --connect {board.connect}"
     return f"build-tablebase {board}{connect}"
+
+
+def require_table(path: Path, command: str) -> None:
+    """Name the table that is not there, and the command that builds it."""
+    if not path.exists():
+        raise MissingTableError(f"no table at {path}; build it with: {command}")
 
 
 def keyed_path(game: PlacementGame, root: Any, folder: Path | None = None) -> Path:

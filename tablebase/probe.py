@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -21,7 +21,6 @@ from retro.errors import (
     BadTextError,
     GameOverError,
     IllegalPositionError,
-    MissingTableError,
     NotCoveredError,
     TablebaseError,
     WrongBoardError,
@@ -33,10 +32,11 @@ from retro.games.rated import RatedMove, order_moves
 from retro.index.enumerate import marked_positions
 from retro.index.layout import Layout, make_layout
 from retro.index.ranking import NO_RANK, Place, rank_many, unrank_position
+from tablebase.files import Closing
 from tablebase.hdf5 import index_of
 from tablebase.keyed_format import INDEX as KEYED_INDEX
 from tablebase.lookup import ILLEGAL, OPEN, PageCache, check_many, settle_many
-from tablebase.places import build_command, table_path
+from tablebase.places import build_command, require_table, table_path
 from tablebase.store import TableFile
 
 if TYPE_CHECKING:
@@ -80,8 +80,7 @@ def open_tablebase(
         table = Board.parse(table, connect)
     if isinstance(table, Board):
         path = table_path(table)
-        if not path.exists():
-            raise MissingTableError(f"no table at {path}; build it with: {build_command(table)}")
+        require_table(path, build_command(table))
         opened = Tablebase(TableFile(path), cache_bytes)
         if opened.board != table:
             opened.close()
@@ -93,18 +92,12 @@ def open_tablebase(
     return Tablebase(TableFile(path), cache_bytes)
 
 
-class Tablebase:
+class Tablebase(Closing):
     """An open table. Usable from several threads; keeps at most `cache_bytes` in memory."""
 
     def __init__(self, file: TableFile, cache_bytes: int = DEFAULT_CACHE_BYTES) -> None:
         self._file = file
         self._cache_bytes = cache_bytes
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def close(self) -> None:
         self._file.close()
