@@ -15,7 +15,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import platform
 import resource
 import subprocess
 import sys
@@ -25,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from figures import in_own_process, machine, print_rows
 
 from retro.games.connect import Board
 from retro.index.layout import ranked_positions
@@ -104,22 +104,6 @@ def measure_command() -> dict[str, Any]:
     return {"command": "build-tablebase 5x4", "first": seconds[0], "later": min(seconds[1:])}
 
 
-def in_own_process(board: str, options: argparse.Namespace) -> dict[str, Any]:
-    command = [sys.executable, __file__, board, "--one", "--repeat", str(options.repeat)]
-    command += ["--threads", str(options.threads)]
-    done = subprocess.run(command, check=True, capture_output=True, text=True)
-    result: dict[str, Any] = json.loads(done.stdout)
-    return result
-
-
-def print_table(rows: list[dict[str, Any]]) -> None:
-    lines = [[title for _, _, title in COLUMNS]]
-    lines += [[form.format(row[key]) for key, form, _ in COLUMNS] for row in rows]
-    widths = [max(len(line[i]) for line in lines) for i in range(len(COLUMNS))]
-    for line in lines:
-        print("  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True)))
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("boards", nargs="*", default=DEFAULT_BOARDS, metavar="WxH")
@@ -132,18 +116,14 @@ def main() -> None:
     if options.one:
         print(json.dumps(measure(Board.parse(options.boards[0]), options.threads, options.repeat)))
         return
-    machine = f"{platform.machine()}, {available_cores()} cores, Python {platform.python_version()}"
     if options.command:
         result = measure_command()
         text = "{command}: {first:.1f} s the first time, {later:.2f} s later".format(**result)
-        print(json.dumps({"machine": machine, **result}) if options.json else text)
+        print(json.dumps({"machine": machine(), **result}) if options.json else text)
         return
-    rows = [in_own_process(board, options) for board in options.boards]
-    if options.json:
-        print(json.dumps({"machine": machine, "rows": rows}))
-    else:
-        print(f"{machine}; {options.threads} threads")
-        print_table(rows)
+    shared = ["--one", "--repeat", str(options.repeat), "--threads", str(options.threads)]
+    rows = [in_own_process(__file__, board, *shared) for board in options.boards]
+    print_rows(COLUMNS, rows, options.threads, as_json=options.json)
 
 
 if __name__ == "__main__":

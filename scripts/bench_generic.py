@@ -13,14 +13,13 @@ from __future__ import annotations
 
 import argparse
 import json
-import platform
-import subprocess
-import sys
 import tempfile
 import time
 import tracemalloc
 from pathlib import Path
 from typing import Any
+
+from figures import in_own_process, print_rows
 
 from retro.games.catalogue import find_game
 from retro.walk import keyed
@@ -95,21 +94,6 @@ def walk_seconds(walk: keyed.Walk) -> tuple[float, float]:
     return forward, time.perf_counter() - begin - forward
 
 
-def in_own_process(table: str, threads: int) -> dict[str, Any]:
-    command = [sys.executable, __file__, table, "--one", "--threads", str(threads)]
-    done = subprocess.run(command, check=True, capture_output=True, text=True)
-    result: dict[str, Any] = json.loads(done.stdout)
-    return result
-
-
-def print_table(rows: list[dict[str, Any]]) -> None:
-    lines = [[title for _, _, title in COLUMNS]]
-    lines += [[form.format(row[key]) for key, form, _ in COLUMNS] for row in rows]
-    widths = [max(len(line[i]) for line in lines) for i in range(len(COLUMNS))]
-    for line in lines:
-        print("  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True)))
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("tables", nargs="*", default=DEFAULT_TABLES, metavar="TABLE")
@@ -120,13 +104,9 @@ def main() -> None:
     if options.one:
         print(json.dumps(measure(options.tables[0], options.threads)))
         return
-    machine = f"{platform.machine()}, {available_cores()} cores, Python {platform.python_version()}"
-    rows = [in_own_process(table, options.threads) for table in options.tables]
-    if options.json:
-        print(json.dumps({"machine": machine, "rows": rows}))
-    else:
-        print(f"{machine}; {options.threads} threads")
-        print_table(rows)
+    shared = ["--one", "--threads", str(options.threads)]
+    rows = [in_own_process(__file__, table, *shared) for table in options.tables]
+    print_rows(COLUMNS, rows, options.threads, as_json=options.json)
 
 
 if __name__ == "__main__":

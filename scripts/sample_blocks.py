@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import platform
 import resource
 import tempfile
 import threading
@@ -23,6 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from figures import machine
 
 from retro.games.connect import Board
 from retro.walk.blank import blank_blocks, make_scratch
@@ -136,11 +136,10 @@ def main() -> None:
     options = parser.parse_args()
     board = Board.parse(options.board)
     found = measure(board, options.minutes, options.memory, options.threads)
-    machine = f"{platform.machine()}, {available_cores()} cores, Python {platform.python_version()}"
     if options.json:
-        print(json.dumps({"machine": machine, **found}))
+        print(json.dumps({"machine": machine(), **found}))
         return
-    print(f"{machine}; {options.threads} threads; layers in {size(options.memory)}")
+    print(f"{machine()}; {options.threads} threads; layers in {size(options.memory)}")
     print("ply        positions   seconds  ns/position  bits walked  bits kept")
     for ply in found["plies"]:
         print(
