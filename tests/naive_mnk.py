@@ -29,6 +29,10 @@ def mover(position):
     return FIRST if position.count(FIRST) == position.count(SECOND) else SECOND
 
 
+def last_mover(position):
+    return SECOND if mover(position) == FIRST else FIRST
+
+
 @cache
 def lines(game):
     """Every line as a list of cells."""
@@ -48,7 +52,7 @@ def has_line(game, position, player):
 
 def is_won(game, position):
     """Whether the last move completed a line; nobody could have had one before."""
-    return has_line(game, position, SECOND if mover(position) == FIRST else FIRST)
+    return has_line(game, position, last_mover(position))
 
 
 def successors(position):
@@ -62,11 +66,16 @@ def successors(position):
 @cache
 def values(game):
     """{position: value for the side to move}, of every reachable position."""
+    return values_from(EMPTY * (game.rows * game.cols), lambda position: is_won(game, position))
+
+
+def values_from(root, is_won):
+    """{position: value} of all that follows a position; `is_won` tells what the last move did."""
     known = {}
 
     def value(position):
         if position not in known:
-            if is_won(game, position):
+            if is_won(position):
                 known[position] = LOSS
             elif EMPTY not in position:
                 known[position] = DRAW
@@ -74,7 +83,7 @@ def values(game):
                 known[position] = max(-value(after) for after in successors(position))
         return known[position]
 
-    value(EMPTY * (game.rows * game.cols))
+    value(root)
     return known
 
 

@@ -1,14 +1,14 @@
 """The plain truth of Puissance Plus: strings, dictionaries and recursion, for small boards.
 
-Shares nothing with the library, on purpose. A position is a string with one
-character per cell, row after row from the top, as the values are written.
+Shares nothing with the library, on purpose; the moves are those of `naive_mnk`, the
+lines are not. A position is a string with one character per cell, row after row from
+the top, as the values are written.
 """
 
 from functools import cache
 from typing import NamedTuple
 
-WIN, DRAW, LOSS = 1, 0, -1
-FIRST, SECOND, EMPTY = "X", "O", "."
+from naive_mnk import EMPTY, last_mover, values_from
 
 
 class Rules(NamedTuple):
@@ -21,10 +21,6 @@ class Rules(NamedTuple):
 
     def __str__(self):
         return f"{self.cols}x{self.rows}-{self.target}-{self.values}"
-
-
-def mover(position):
-    return FIRST if position.count(FIRST) == position.count(SECOND) else SECOND
 
 
 def has_run(game, position, player):
@@ -46,29 +42,10 @@ def has_run(game, position, player):
     return False
 
 
-def successors(position):
-    return [
-        position[:cell] + mover(position) + position[cell + 1 :]
-        for cell, stone in enumerate(position)
-        if stone == EMPTY
-    ]
-
-
 @cache
 def values(game):
     """{position: value for the side to move}, of every reachable position."""
-    known = {}
-
-    def value(position):
-        if position not in known:
-            last_mover = SECOND if mover(position) == FIRST else FIRST
-            if has_run(game, position, last_mover):
-                known[position] = LOSS
-            elif EMPTY not in position:
-                known[position] = DRAW
-            else:
-                known[position] = max(-value(after) for after in successors(position))
-        return known[position]
-
-    value(EMPTY * (game.rows * game.cols))
-    return known
+    return values_from(
+        EMPTY * (game.rows * game.cols),
+        lambda position: has_run(game, position, last_mover(position)),
+    )
