@@ -18,9 +18,9 @@ import sys
 import time
 from typing import Any
 
-from retro.games.connect import VALUE_NAMES
 from retro.games.quarto import QuartoBoard, QuartoPosition
 from retro.games.quarto_keyed import quarto_rules, state_of
+from retro.games.values import VALUE_NAMES
 from retro.search.keyed_search import KeyedSolver
 from retro.search.quarto_game import wins_at
 

@@ -16,8 +16,9 @@ from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, NamedTuple
 
-from retro.games.connect import VALUE_NAMES, Position
+from retro.games.connect import Position
 from retro.games.connect_text import COLUMN_CHARACTERS, column_text, read_moves, write_moves
+from retro.games.values import VALUE_NAMES
 
 if TYPE_CHECKING:
     from retro.games.connect import Board

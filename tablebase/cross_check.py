@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from retro.errors import VerificationError
-from retro.games.connect import VALUE_NAMES, Position
+from retro.games.connect import Position
 from retro.games.connect_text import write_grid
+from retro.games.values import VALUE_NAMES
 from retro.search.engine_goals import make_engine, plies_of, solve_batch
 
 if TYPE_CHECKING:

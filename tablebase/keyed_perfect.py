@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from retro.games.connect import LOSS, WIN
+from retro.games.values import LOSS, WIN
 from tablebase.perfect import Advice
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from retro.errors import VerificationError
-from retro.games.connect import VALUE_NAMES
+from retro.games.values import VALUE_NAMES
 from retro.walk import keyed as walks
 from tablebase.keyed_format import record_of
 

@@ -20,16 +20,16 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 from retro.errors import NotCoveredError, TimeLimitError
-from retro.games.connect import DRAW, LOSS, Position
 from retro.games.connect_text import as_position, column_text
 from retro.games.rated import RatedMove, order_moves
+from retro.games.values import DRAW, LOSS
 from retro.search.players import Player
 from tablebase.book import Entry, look_up, open_book
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from retro.games.connect import Board
+    from retro.games.connect import Board, Position
     from retro.search.solver import Solver
     from tablebase.probe import Tablebase
 

@@ -21,13 +21,15 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
-from retro.games.connect import DRAW, LOSS, WIN, Position
+from retro.games.connect import Position
+from retro.games.values import DRAW, LOSS, WIN
 from tablebase.perfect import centre_first
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from retro.games.connect import Board, Player
+    from retro.games.connect import Board
+    from retro.games.values import Player
 
     Words = NDArray[np.uint64]
 

@@ -24,9 +24,10 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from retro.errors import ChecksumError, VerificationError
-from retro.games.connect import VALUE_NAMES, Position
+from retro.games.connect import Position
 from retro.games.connect_bits import U1, column_part, geometry, has_line, popcount
 from retro.games.connect_text import write_grid
+from retro.games.values import VALUE_NAMES
 from retro.index.enumerate import Stretch, stretch_positions, stretches
 from retro.index.ranking import rank_many
 from retro.jit import entry

@@ -15,8 +15,9 @@ from numba import njit
 from strategies import EXTREME_SHAPES, board_games, boards
 
 from retro.errors import BadTextError, GameOverError, IllegalPositionError
-from retro.games.connect import DRAW, LOSS, Board, Position, find_moves
+from retro.games.connect import Board, Position, find_moves
 from retro.games.connect_bits import U0, geometry, gravity_holds, has_line, is_reachable
+from retro.games.values import DRAW, LOSS
 
 TINY_GAMES = [naive.Game(*g) for g in [(3, 3, 3), (2, 4, 3), (4, 2, 3), (3, 2, 2), (1, 6, 4)]]
 

@@ -19,16 +19,11 @@ For 5x4 (bit numbers; row 0 is the bottom, column 0 the left):
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
 
 from retro.errors import BadTextError, GameOverError, IllegalPositionError
-
-WIN, DRAW, LOSS = 1, 0, -1
-VALUE_NAMES = {WIN: "WIN", DRAW: "DRAW", LOSS: "LOSS"}
-
-Player = Literal["first", "second"]
+from retro.games.stones import StonesPosition
 
 MAX_BITS = 64
 DEFAULT_CONNECT = 4
@@ -79,6 +74,11 @@ class Board:
         return f"connect{self.connect}-{self}"
 
     @property
+    def goal(self) -> str:
+        """What the winner has."""
+        return f"{self.connect} in a line"
+
+    @property
     def cells(self) -> int:
         return self.width * self.height
 
@@ -115,7 +115,7 @@ class Board:
 
 
 @dataclass(frozen=True)
-class Position:
+class Position(StonesPosition):
     """A position: the stones of the first and of the second player.
 
     Frozen: `play` and `undo` return another position. Two positions are equal
@@ -129,31 +129,6 @@ class Position:
     """
 
     board: Board
-    first: int = 0
-    second: int = 0
-    history: tuple[int, ...] | None = field(default=(), compare=False)
-
-    def __post_init__(self) -> None:
-        if self.history is not None and not self.history and (self.first | self.second):
-            object.__setattr__(self, "history", None)
-
-    @property
-    def ply(self) -> int:
-        return (self.first | self.second).bit_count()
-
-    @property
-    def side_to_move(self) -> Player:
-        return "second" if self.ply % 2 else "first"
-
-    @property
-    def mover(self) -> int:
-        """The stones of the side to move."""
-        return self.second if self.ply % 2 else self.first
-
-    @property
-    def opponent(self) -> int:
-        """The stones of the side that has just moved."""
-        return self.first if self.ply % 2 else self.second
 
     def height(self, column: int) -> int:
         return ((self.first | self.second) & self.board.column_mask(column)).bit_count()
@@ -167,20 +142,6 @@ class Position:
     def legal_moves(self) -> list[int]:
         """The same under the name that all games share: here a move is a column."""
         return self.legal_columns()
-
-    def winner(self) -> Player | None:
-        if self.board.has_line(self.first):
-            return "first"
-        return "second" if self.board.has_line(self.second) else None
-
-    def is_over(self) -> bool:
-        return self.ply == self.board.cells or self.winner() is not None
-
-    def outcome(self) -> int | None:
-        """The value for the side to move if the rules alone decide it, else None."""
-        if self.winner() is not None:
-            return LOSS
-        return DRAW if self.ply == self.board.cells else None
 
     def play(self, column: int) -> Position:
         """Drop a stone of the side to move into `column`, counted from 0."""
@@ -207,13 +168,6 @@ class Position:
         column = self.history[-1]
         keep = ~self.board.bit(column, self.height(column) - 1)
         return Position(self.board, self.first & keep, self.second & keep, self.history[:-1])
-
-    def over_message(self) -> str:
-        """One clause that says how the game ended (call it only when it has)."""
-        winner = self.winner()
-        if winner is None:
-            return f"the game is over: the board is full after {self.ply} plies, a draw"
-        return f"the game is over: the {winner} player has {self.board.connect} in a line"
 
     def mirror(self) -> Position:
         """Left and right exchanged; the value is the same."""
@@ -248,16 +202,11 @@ class Position:
             bits = (stones & board.column_mask(column)) >> (column * board.stride)
             if bits & (bits + 1):
                 raise IllegalPositionError(f"a stone floats in column {column + 1}")
-        surplus = self.first.bit_count() - self.second.bit_count()
-        if surplus not in (0, 1):
-            raise IllegalPositionError(
-                f"impossible counts: {self.first.bit_count()} stones of the first player and "
-                f"{self.second.bit_count()} of the second; wanted equal, or one more for the first"
-            )
+        self._check_counts()
         if board.has_line(self.mover):
             raise IllegalPositionError(
                 f"the side to move (the {self.side_to_move} player) already has "
-                f"{board.connect} in a line: the game ended before this"
+                f"{board.goal}: the game ended before this"
             )
         return self
 

@@ -29,12 +29,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 from retro.errors import BadTextError, GameOverError, IllegalPositionError
-from retro.games.connect import LOSS
+from retro.games.grid import reflections
+from retro.games.values import LOSS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from retro.games.connect import Player
+    from retro.games.values import Player
 
 Side = Literal["vertical", "horizontal"]
 OTHER: dict[Side, Side] = {"vertical": "horizontal", "horizontal": "vertical"}
@@ -134,13 +133,7 @@ class DomineeringBoard:
     @cached_property
     def symmetries(self) -> tuple[dict[int, int], ...]:
         """The ways to lay the board on itself that keep columns columns; the identity first."""
-        top, right = self.rows - 1, self.cols - 1
-        ways: list[Callable[[int, int], tuple[int, int]]] = [
-            lambda r, c: (r, c),
-            lambda r, c: (r, right - c),
-            lambda r, c: (top - r, c),
-            lambda r, c: (top - r, right - c),
-        ]
+        ways = reflections(self.rows, self.cols)
         bits = [1 << cell for cell in range(self.cells)]
         return tuple({bit: self.bit(*way(*self.place(bit))) for bit in bits} for way in ways)
 

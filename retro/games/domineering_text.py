@@ -29,9 +29,9 @@ from retro.games.domineering import OTHER, DomineeringBoard, DomineeringPosition
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+    from types import ModuleType
 
     from retro.games.domineering import Side
-    from retro.games.domineering_keyed import Dominoes
 
 SIDES: dict[str, Side] = {"V": "vertical", "H": "horizontal"}
 LETTER = {side: letter for letter, side in SIDES.items()}
@@ -180,23 +180,10 @@ def _describe(board: DomineeringBoard) -> tuple[str, dict[str, str]]:
     return str(board), {} if board.first == "vertical" else {"starts": board.first}
 
 
-def _rules(board: DomineeringBoard) -> Dominoes:
-    # numba: only who needs kernels waits for it
-    from retro.games.domineering_keyed import dominoes_rules
+def _kernels() -> ModuleType:
+    from retro.games import domineering_keyed  # numba: only who needs kernels waits for it
 
-    return dominoes_rules(board)
-
-
-def _state(position: DomineeringPosition) -> tuple[int, int]:
-    from retro.games.domineering_keyed import pack
-
-    return pack(position)
-
-
-def _position(board: DomineeringBoard, a: int, b: int) -> DomineeringPosition:
-    from retro.games.domineering_keyed import unpack
-
-    return unpack(board, a, b)
+    return domineering_keyed
 
 
 GAME = PlacementGame(
@@ -212,7 +199,7 @@ GAME = PlacementGame(
     read_position=read_position,
     write_position=write_position,
     draw=draw,
-    rules=_rules,
-    state=_state,
-    position=_position,
+    rules=lambda board: _kernels().dominoes_rules(board),
+    state=lambda position: _kernels().pack(position),
+    position=lambda board, a, b: _kernels().unpack(board, a, b),
 )

@@ -20,19 +20,33 @@ a game may have fewer, if its cells are not all alike.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from retro.errors import GameOverError, IllegalPositionError
-from retro.games.connect import DRAW, LOSS
+from retro.games.stones import StonesPosition
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from retro.games.connect import Player
+    from retro.games.values import Player
+
+    # Where a cell goes: (row, column) -> (row, column).
+    Way = Callable[[int, int], tuple[int, int]]
 
 DIRECTIONS = ((0, 1), (1, 0), (1, 1), (1, -1))  # (up, right): row, column, two diagonals
+
+
+def reflections(rows: int, cols: int) -> list[Way]:
+    """The ways to lay any grid on itself; the identity first."""
+    top, right = rows - 1, cols - 1
+    return [
+        lambda r, c: (r, c),
+        lambda r, c: (r, right - c),
+        lambda r, c: (top - r, c),
+        lambda r, c: (top - r, right - c),
+    ]
 
 
 @dataclass(frozen=True)
@@ -106,12 +120,7 @@ class GridBoard:
     def symmetries(self) -> tuple[dict[int, int], ...]:
         """Every way to lay the board on itself: {bit: the bit it goes to}; the identity first."""
         top, right = self.rows - 1, self.cols - 1
-        ways: list[Callable[[int, int], tuple[int, int]]] = [
-            lambda r, c: (r, c),
-            lambda r, c: (r, right - c),
-            lambda r, c: (top - r, c),
-            lambda r, c: (top - r, right - c),
-        ]
+        ways = reflections(self.rows, self.cols)
         if self.rows == self.cols:
             ways += [
                 lambda r, c: (c, r),
@@ -123,7 +132,7 @@ class GridBoard:
 
 
 @dataclass(frozen=True)
-class GridPosition:
+class GridPosition(StonesPosition):
     """A position: the stones of the first and of the second player.
 
     Frozen: `play` and `undo` return another position. Moves are the bits of
@@ -140,31 +149,6 @@ class GridPosition:
     """
 
     board: GridBoard
-    first: int = 0
-    second: int = 0
-    history: tuple[int, ...] | None = field(default=(), compare=False)
-
-    def __post_init__(self) -> None:
-        if self.history is not None and not self.history and (self.first | self.second):
-            object.__setattr__(self, "history", None)
-
-    @property
-    def ply(self) -> int:
-        return (self.first | self.second).bit_count()
-
-    @property
-    def side_to_move(self) -> Player:
-        return "second" if self.ply % 2 else "first"
-
-    @property
-    def mover(self) -> int:
-        """The stones of the side to move."""
-        return self.second if self.ply % 2 else self.first
-
-    @property
-    def opponent(self) -> int:
-        """The stones of the side that has just moved."""
-        return self.first if self.ply % 2 else self.second
 
     def legal_moves(self) -> list[int]:
         """The bits of the empty cells; none once the game is over."""
@@ -180,21 +164,10 @@ class GridPosition:
             if any(stones & line == line for line in lines):
                 return "first" if self.ply % 2 else "second"
             return None
-        if self.board.has_line(self.first):
-            return "first"
-        return "second" if self.board.has_line(self.second) else None
+        return super().winner()
 
     def winner(self) -> Player | None:
         return self._winner
-
-    def is_over(self) -> bool:
-        return self.ply == self.board.cells or self.winner() is not None
-
-    def outcome(self) -> int | None:
-        """The value for the side to move if the rules alone decide it, else None."""
-        if self.winner() is not None:
-            return LOSS
-        return DRAW if self.ply == self.board.cells else None
 
     def play(self, bit: int) -> GridPosition:
         """Put a stone of the side to move on the cell of `bit`."""
@@ -216,13 +189,6 @@ class GridPosition:
             raise IllegalPositionError("there is no move to take back")
         keep = ~self.history[-1]
         return GridPosition(self.board, self.first & keep, self.second & keep, self.history[:-1])
-
-    def over_message(self) -> str:
-        """One clause that says how the game ended (call it only when it has)."""
-        winner = self.winner()
-        if winner is None:
-            return f"the game is over: the board is full after {self.ply} plies, a draw"
-        return f"the game is over: the {winner} player has {self.board.goal}"
 
     def turned(self, symmetry: int) -> GridPosition:
         """The position after one of the board's symmetries; the value is the same."""
@@ -250,12 +216,7 @@ class GridPosition:
             raise IllegalPositionError(f"a stone lies outside the board {self.board}")
         if self.first & self.second:
             raise IllegalPositionError("a cell holds stones of both players")
-        surplus = self.first.bit_count() - self.second.bit_count()
-        if surplus not in (0, 1):
-            raise IllegalPositionError(
-                f"impossible counts: {self.first.bit_count()} stones of the first player and "
-                f"{self.second.bit_count()} of the second; wanted equal, or one more for the first"
-            )
+        self._check_counts()
         if find_order(self) is None:
             raise IllegalPositionError(
                 "the game ended before this: no last move explains the lines"

@@ -30,9 +30,9 @@ from retro.games.cells import (
     read_cells,
     read_size,
 )
-from retro.games.connect import DRAW, WIN
 from retro.games.keyed import UNDECIDED, register
 from retro.games.turns import images, least, turn_tables
+from retro.games.values import DRAW, WIN
 from retro.jit import inner
 
 if TYPE_CHECKING:

@@ -38,12 +38,12 @@ from itertools import permutations
 from typing import TYPE_CHECKING, NamedTuple
 
 from retro.errors import BadTextError, GameOverError, IllegalPositionError
-from retro.games.connect import DRAW, LOSS
+from retro.games.values import DRAW, LOSS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from retro.games.connect import Player
+    from retro.games.values import Player
 
 MIN_SIZE, MAX_SIZE, MAX_ATTRIBUTES = 2, 4, 4
 

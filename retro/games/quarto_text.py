@@ -27,8 +27,7 @@ from retro.games.quarto import Action, QuartoBoard, QuartoPosition, find_order
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-
-    from retro.games.quarto_keyed import Quarto
+    from types import ModuleType
 
 EMPTY_TEXT = "-"
 EMPTY = "."
@@ -236,22 +235,10 @@ def _describe(board: QuartoBoard) -> tuple[str, dict[str, str]]:
     return str(board), options | ({"squares": "on"} if board.squares else {})
 
 
-def _rules(board: QuartoBoard) -> Quarto:
-    from retro.games.quarto_keyed import quarto_rules  # numba: only who needs kernels waits for it
+def _kernels() -> ModuleType:
+    from retro.games import quarto_keyed  # numba: only who needs kernels waits for it
 
-    return quarto_rules(board)
-
-
-def _state(position: QuartoPosition) -> tuple[int, int]:
-    from retro.games.quarto_keyed import state_of
-
-    return state_of(position)
-
-
-def _position(board: QuartoBoard, a: int, b: int) -> QuartoPosition:
-    from retro.games.quarto_keyed import position_of
-
-    return position_of(board, a, b)
+    return quarto_keyed
 
 
 GAME = PlacementGame(
@@ -270,7 +257,7 @@ GAME = PlacementGame(
     read_position=read_position,
     write_position=write_position,
     draw=draw,
-    rules=_rules,
-    state=_state,
-    position=_position,
+    rules=lambda board: _kernels().quarto_rules(board),
+    state=lambda position: _kernels().state_of(position),
+    position=lambda board, a, b: _kernels().position_of(board, a, b),
 )

@@ -26,11 +26,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from retro.games.connect import DRAW, Board, Position
+from retro.games.values import DRAW
 from retro.search.lines import LineGame, Stones, bits_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from retro.games.connect import Board, Position
 
 
 class ConnectGame(LineGame):

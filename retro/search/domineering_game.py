@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from retro.games.connect import LOSS, WIN
 from retro.games.domineering import OTHER
+from retro.games.values import LOSS, WIN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

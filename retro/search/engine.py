@@ -309,6 +309,8 @@ def _reaches(words, level, count, first_ply, last_ply):
 def _consult(leaves, stack, level, count, goal, best):
     """As `_look_up`, asking a tablebase.  All it gives is the sign of a score."""
     words, ints, _, _, _ = stack
+    # The loop is that of `_look_up` again: to share it, it would have to be handed a function
+    # (numba keeps no such kernel on disk) or go over the successors once more.
     answers = (ints, level * SLOTS * INTS + VALUE, INTS)
     leaf_values(leaves, (words, level * SLOTS * WORDS, WORDS), count, answers)
     i = 0

@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from retro.errors import BadTextError, DoesNotFitError, TimeLimitError
-from retro.games.connect import DRAW, WIN
 from retro.games.keyed import move_limit_of
 from retro.games.quarto_keyed import Quarto
+from retro.games.values import DRAW, WIN
 from retro.search import keyed_engine, quarto_engine
 from retro.search.keyed_engine import NODES, OPEN
 from retro.search.keyed_table import make_table

@@ -25,7 +25,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, NamedTuple
 
-from retro.games.connect import DRAW, LOSS, WIN
+from retro.games.values import DRAW, LOSS, WIN
 from retro.search.protocol import (
     Bounded,
     Centred,

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from retro.games.connect import DRAW, LOSS, WIN
+from retro.games.values import DRAW, LOSS, WIN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -26,9 +26,10 @@ from retro.errors import (
     IllegalPositionError,
     TimeLimitError,
 )
-from retro.games.connect import DEFAULT_CONNECT, DRAW, WIN, Board, Position
+from retro.games.connect import DEFAULT_CONNECT, Board, Position
 from retro.games.connect_text import as_position, column_text
 from retro.games.rated import RatedMove, order_moves
+from retro.games.values import DRAW, WIN
 from retro.search.engine_goals import Answer, Engine, fork, make_engine
 from retro.search.engine_goals import solve as engine_solve
 from retro.search.engine_leaves import Leaves, NoLeaves

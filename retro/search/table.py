@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from retro.games.connect import LOSS, WIN
+from retro.games.values import LOSS, WIN
 
 Replacement = Literal["newest", "costliest", "two-tier"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from retro.errors import IllegalPositionError
-from retro.games.connect import VALUE_NAMES
+from retro.games.values import VALUE_NAMES
 from tablebase.cli.show import print_file, print_json
 from tablebase.keyed_format import COUNT_NAMES
 

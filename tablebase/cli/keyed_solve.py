@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from retro.errors import GameOverError, TablebaseError
 from retro.games.catalogue import NAMES, find_game
-from retro.games.connect import VALUE_NAMES
+from retro.games.values import VALUE_NAMES
 from tablebase.cli.common import add_json, add_search, check_memory, read_text, report_search, say
 from tablebase.places import keyed_path
 

@@ -21,7 +21,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any, Self
 
 from retro.errors import BadTextError, StorageError, TablebaseError, WrongBoardError
-from retro.games.connect import VALUE_NAMES
+from retro.games.values import VALUE_NAMES
 from retro.search.players import make_player
 from tablebase.cli.common import (
     add_folder,

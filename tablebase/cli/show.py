@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from retro.errors import IllegalPositionError
-from retro.games.connect import VALUE_NAMES, Board, Position
 from retro.games.connect_text import column_text, write_grid, write_moves
+from retro.games.values import VALUE_NAMES
 from tablebase.units import size
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from retro.games.connect import Board, Position
     from tablebase.format import Header, PlyRecord
     from tablebase.oracle import Line
     from tablebase.probe import Probe, Source

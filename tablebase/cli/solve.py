@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from retro.errors import TablebaseError
-from retro.games.connect import VALUE_NAMES, Board
+from retro.games.connect import Board
+from retro.games.values import VALUE_NAMES
 from tablebase.cli.common import (
     add_connect,
     add_json,
