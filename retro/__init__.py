@@ -1,8 +1,8 @@
-"""The mathematics of exact game solving: rules, index, walks. Opens no file.
+"""The mathematics of exact game solving: rules, index, walks, search. Opens no file.
 
 Rooms, and which way the doors open (imports run downward only):
 
-    errors <- games, index <- walk <- tablebase (the other package: files and questions)
+    errors, jit <- games <- index <- walk, search <- tablebase (the other package: files, questions)
 """
 
 from retro.version import VERSION as __version__

@@ -8,7 +8,7 @@ import os
 import re
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from retro.errors import EXIT_INTERRUPTED, BadTextError, MissingTableError, TablebaseError
 from retro.games.connect import DEFAULT_CONNECT, Board
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from tablebase.probe import Tablebase
 
 QUIET_SECONDS = 1.0
+Read = TypeVar("Read")
 
 
 def run(command: Callable[[Sequence[str] | None], int], arguments: Sequence[str] | None) -> int:
@@ -196,3 +197,12 @@ def read_text(path: Path) -> str:
         raise BadTextError(f"cannot read {path}: {error.strerror}") from None
     except UnicodeDecodeError:
         raise BadTextError(f"{path} is not a text file") from None
+
+
+def read_file(path: Path, read: Callable[[str], Read]) -> Read:
+    """What `read` makes of the text of a file; should it refuse, the error names the file."""
+    text = read_text(path)
+    try:
+        return read(text)
+    except TablebaseError as error:
+        raise type(error)(f"{path}: {error}") from None

@@ -1,4 +1,4 @@
-"""The `tablebase` command: questions to tables that are there."""
+"""The `tablebase` command: questions to tables, or to the solver where there is none; games."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tablebase.cli.common import (
     add_version,
     open_oracle,
     open_table,
-    read_text,
+    read_file,
     run,
     say,
     table_file,
@@ -136,11 +136,7 @@ def asked_position(options: argparse.Namespace, board: Board) -> Position:
 
     if options.grid is None:
         return read_moves(board, options.position)
-    text = read_text(options.grid)
-    try:
-        return read_grid(text, board)
-    except TablebaseError as error:
-        raise type(error)(f"{options.grid}: {error}") from None
+    return read_file(options.grid, lambda text: read_grid(text, board))
 
 
 def probe_command(options: argparse.Namespace) -> int:

@@ -6,7 +6,6 @@ import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from retro.errors import TablebaseError
 from retro.games.connect import Board
 from retro.games.values import VALUE_NAMES
 from tablebase.cli.common import (
@@ -15,7 +14,7 @@ from tablebase.cli.common import (
     add_search,
     check_memory,
     open_rooted,
-    read_text,
+    read_file,
     report_search,
     say,
     thread_count,
@@ -101,11 +100,7 @@ def asked_stones(options: argparse.Namespace) -> Stones:
     if not is_file and not looks_like_path:
         board = board or Board.parse(DEFAULT_BOARD, options.connect)
         return Stones.of(read_moves(board, options.position))
-    text = read_text(path)
-    try:
-        found, black, white = grid_stones(text, board)
-    except TablebaseError as error:
-        raise type(error)(f"{path}: {error}") from None
+    found, black, white = read_file(path, lambda text: grid_stones(text, board))
     return Stones(Board(found.width, found.height, options.connect), white, black)
 
 
