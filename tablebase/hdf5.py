@@ -126,14 +126,9 @@ def attribute_text(attribute: Any) -> str:
 
 def from_attributes(kind: type[Content], found: Mapping[str, Any], **known: Any) -> Content:
     """A dataclass of integers and texts from attributes of the same names, and what is known."""
-    values = {
-        field.name: int(found[field.name])
-        if field.type == "int"
-        else attribute_text(found[field.name])
-        for field in fields(kind)
-        if field.name not in known
-    }
-    return kind(**values, **known)
+    read: dict[str, Callable[[Any], Any]] = {"int": int, "str": attribute_text}
+    wanted = [field for field in fields(kind) if field.name not in known]
+    return kind(**{f.name: read[str(f.type)](found[f.name]) for f in wanted}, **known)
 
 
 def root_attributes(file: File, path: Path) -> dict[str, Any]:
@@ -162,7 +157,7 @@ def finish_table(
     header: DataclassInstance,
     value: int,
     records: Sequence[DataclassInstance],
-    more: Mapping[str, int],
+    **more: int,
 ) -> None:
     """Write the root attributes of a table, the mark that it is finished last of all."""
     digest = table_digest(header, value, records)

@@ -115,8 +115,7 @@ class PartialKeyedTable:
         with hdf5.new_file(self.path) as file:
             for record in records:
                 self._copy_parts(file, record.ply)
-            last = {"last_ply": records[-1].ply}
-            hdf5.finish_table(file, self.header, value, records, last)
+            hdf5.finish_table(file, self.header, value, records, last_ply=records[-1].ply)
         self.discard()
 
     def _copy_parts(self, file: hdf5.File, ply: int) -> None:
@@ -159,7 +158,7 @@ class PartialKeyedTable:
 
 
 class Page(NamedTuple):
-    """A stretch of a layer: keys and packed values of one chunk."""
+    """A stretch of a layer, such as a chunk: its keys and their values."""
 
     keys: Keys
     values: Values

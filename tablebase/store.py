@@ -141,7 +141,7 @@ class PartialTable:
         with hdf5.new_file(self.path) as file:
             records = [self._copy_part(file, ply) for ply in self.header.counted_plies]
             value = records[0].win - records[0].loss
-            hdf5.finish_table(file, self.header, value, records, {})
+            hdf5.finish_table(file, self.header, value, records)
         self.discard()
 
     def _copy_part(self, file: hdf5.File, ply: int) -> PlyRecord:

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from retro.errors import EXIT_INTERRUPTED, DoesNotFitError, TablebaseError
+from retro.errors import EXIT_INTERRUPTED, DoesNotFitError
 from retro.games.catalogue import NAMES
 from retro.games.connect import Board, Position, find_moves
 from retro.games.connect_text import column_text, read_grid, read_moves
@@ -18,7 +18,7 @@ from tablebase.cli.common import (
     add_version,
     memory_size,
     ply_range,
-    read_text,
+    read_file,
     run,
     say,
     thread_count,
@@ -89,10 +89,7 @@ def read_root(text: str | None, board: Board) -> Position | None:
         return None
     if not Path(text).is_file():
         return read_moves(board, text).check()
-    try:
-        return read_grid(read_text(Path(text)), board).check()
-    except TablebaseError as error:
-        raise type(error)(f"{text}: {error}") from None
+    return read_file(Path(text), lambda grid: read_grid(grid, board))
 
 
 def _plan(options: argparse.Namespace, board: Board, path: Path, asked: dict[str, Any]) -> int:
