@@ -9,6 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from retro.games.catalogue import NAMES, find_game
+from tablebase.cli.main import make_parser
+
 README = Path(__file__).parents[1] / "README.md"
 
 
@@ -53,3 +56,12 @@ def test_it_names_the_two_commands() -> None:
     text = README.read_text()
     assert "pip install -e . && build-tablebase 5x4" in text
     assert 'pip install -e ".[test]" && pytest' in text
+
+
+def test_the_page_of_commands_has_every_command_and_every_game() -> None:
+    page = (README.parent / "docs" / "commands.md").read_text()
+    commands = re.findall(r"^    ([a-z]+)", make_parser().format_help(), re.MULTILINE)
+    assert "probe" in commands
+    assert [command for command in commands if f"`tablebase {command}" not in page] == []
+    options = {f"--{option.name}" for name in NAMES for option in find_game(name).options}
+    assert [word for word in (*NAMES, *sorted(options)) if word not in page] == []
