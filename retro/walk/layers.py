@@ -372,7 +372,7 @@ class _Step:
         layout, plan = self.prepared.layout, self.prepared.mirror
         assert self.there is not None
         sources = _mirror.mirror_image(layout, plan, *targets)
-        scratch = _mirror.make_scratch(layout)
+        scratch = _mirror.make_scratch(plan)
         _mirror.mirror_blocks(
             self.prepared.bits, layout.shape, plan, scratch,
             self.there.values, targets, sources,

@@ -13,12 +13,16 @@ neighbours: a *segment*. Source rows are colourings of R, target rows those of A
     source   rows R                        target   rows A'
              columns | M1: A | M2: A |..            columns | M1': R' | M2': R' |..
 
-So a source column (M, A), read over all rows in the order of R', is what the
-target's row A' holds in segment M', less the colourings of R' that make a line
-with M': one bit extract leaves those out. Columns are made from rows in tiles
-of 64 x 64 bits. Colourings of R' are those of R in another order: `turned`
-says which. Where a line inside A and M leaves the source without a column, the
-game is over, nobody asks for the target's value, and it is 0.
+So a target column (M', R') is a stretch of a source row: row R, segment M, one
+bit per colouring of A that makes no line with M. One bit deposit puts gaps where
+A and M have a line: there the game is over, nobody asks for the target's value,
+and it is 0. 64 such stretches are the rows of a tile of 64 x 64 bits; transposed,
+the tile's rows are 64 words of the target, one in each of 64 rows. Colourings of
+A' are those of A in another order: `turned` says which.
+
+    read  (M1, R1)  a a a . a a        write  row A'1  x x x x x x    one word
+          (M1, R2)  a a a . a a               row A'2  x x x x x x
+          (M2, R1)  a . a a a a               ...
 """
 
 from __future__ import annotations
@@ -31,7 +35,7 @@ from retro.games.connect_bits import U0, U1, popcount
 from retro.index.halves import find_sorted
 from retro.index.ranking import mirrored
 from retro.jit import entry, inner
-from retro.walk.bits import extract
+from retro.walk.bits import deposit
 from retro.walk.plans import ALL, LAST, SHIFT, places
 
 if TYPE_CHECKING:
@@ -39,6 +43,8 @@ if TYPE_CHECKING:
 
     from retro.index.halves import Half
     from retro.index.layout import Layout
+
+HALF = np.uint64(32)
 
 
 class MirrorPlan(NamedTuple):
@@ -53,6 +59,7 @@ class MirrorPlan(NamedTuple):
     segment_middle: NDArray[np.uint64]  # [segment] its stones in M
     segment_mask: NDArray[np.int64]  # [segment] first word of its mask
     mask: NDArray[np.uint64]  # which of all line-free colourings of A the segment has
+    nothing: int  # where the words of `mask` stay 0: for a segment that there is not
 
 
 def make_mirror_plan(layout: Layout) -> MirrorPlan:
@@ -60,7 +67,16 @@ def make_mirror_plan(layout: Layout) -> MirrorPlan:
     if layout.shape.stored.all():
         nothing, rows, words = np.zeros(1, np.int64), np.zeros(1, np.int32), np.zeros(1, np.uint64)
         return MirrorPlan(
-            nothing, nothing, rows, rows, np.zeros((1, 1), np.int64), nothing, words, nothing, words
+            nothing,
+            nothing,
+            rows,
+            rows,
+            np.zeros((1, 1), np.int64),
+            nothing,
+            words,
+            nothing,
+            words,
+            0,
         )
     right, height = layout.right, layout.board.height
     right_mirror = _reversed_profiles(right.geometry.width, height)
@@ -76,7 +92,8 @@ def make_mirror_plan(layout: Layout) -> MirrorPlan:
         np.zeros(segments + 1, np.int64),
         np.zeros(segments, np.uint64),
         np.zeros(segments, np.int64),
-        np.zeros(words, np.uint64),
+        np.zeros(words + int(right.counts().max()) // 64 + 1, np.uint64),
+        words,
     )
     _list_segments(layout.shape, plan)
     return plan
@@ -175,32 +192,34 @@ class Scratch(NamedTuple):
     """Working memory of one thread."""
 
     tile: NDArray[np.uint64]  # [64]
-    columns: NDArray[np.uint64]  # [plane, 64, word] 64 source columns, a bit per row
-    row: NDArray[np.int64]  # [i] the source row of colouring i of R'
-    goal: NDArray[np.int64]  # [source column] first bit of its place in the target, or -1
-    mask_at: NDArray[np.int64]  # [source column] the mask of its target's segment
+    turn: NDArray[np.uint64]  # [64] the tile after every other round of its transposition
+    address: NDArray[np.uint64]  # [column of the tile] the bit of the source to be read next
+    mask_at: NDArray[np.int64]  # [column of the tile] the mask of its segment
+    base: NDArray[np.int64]  # [segment of the target] first bit of the source segment in row 0
+    stride: NDArray[np.int64]  # [segment of the target] bits of a source row
+    mask_of: NDArray[np.int64]  # [segment of the target] first word of the source segment's mask
 
 
-def make_scratch(layout: Layout) -> Scratch:
+def make_scratch(plan: MirrorPlan) -> Scratch:
     """Working memory for one thread."""
-    rows = int(layout.right.counts().max())
-    columns = int(layout.left.counts().max())
+    segments = int(np.diff(plan.segment_start, axis=1).max())
+    tile, numbers = np.zeros(64, np.uint64), np.zeros(segments, np.int64)
     return Scratch(
-        np.zeros(64, np.uint64),
-        np.zeros((2, 64, rows // 64 + 2), np.uint64),
-        np.zeros(rows, np.int64),
-        np.zeros(columns, np.int64),
-        np.zeros(columns, np.int64),
-    )
+        tile, tile.copy(), tile.copy(), np.zeros(64, np.int64),
+        numbers, numbers.copy(), numbers.copy(),
+    )  # fmt: skip
 
 
-class Source(NamedTuple):
-    """The rectangle of a mirror image that is being read."""
+class Target(NamedTuple):
+    """The rectangle of a mirrored block that is being written."""
 
     begin: np.uint64  # first word
     row_words: np.uint64
-    rows: int
-    columns: int
+    segment: int  # the first one
+    first: int  # left colouring
+    last: int
+    listed: np.uint64  # the first of its rows in `turned`, in the order in which they are read
+    rows: np.uint64
 
 
 @entry
@@ -210,123 +229,120 @@ def mirror_blocks(bits, shape, plan, scratch, layer, targets, sources):
     `targets` and `sources` are pairs of arrays, left and right half-profiles.
     Threads may run this on the same layer at once: each target's words are its own.
     """
-    start = shape.left_start
     for i in range(len(targets[0])):
         target, source = (targets[0][i], targets[1][i]), (sources[0][i], sources[1][i])
-        _clear(layer, shape.offset[target][0], shape.offset[target][shape.offset.shape[2] - 1])
-        stones, outer_stones = shape.left_stones[source[0]], shape.right_stones[source[1]]
-        total = (stones + outer_stones + 1) // 2
-        for q in range(max(0, total - stones), min(total, outer_stones) + 1):
-            rows = shape.right_start[source[1], q + 1] - shape.right_start[source[1], q]
-            columns = start[source[0], total - q + 1] - start[source[0], total - q]
-            if rows > 0 and columns > 0:
-                _aim(shape, plan, scratch, target, source, (q, total - q))
-                row_words = np.uint64(shape.row_words[source[0], total - q])
-                begin = np.uint64(shape.offset[source[0], source[1], q])
-                here = Source(begin, row_words, rows, columns)
-                _mirror_rectangle(bits, layer, here, scratch, plan.mask)
+        outer = source[0] % len(shape.right_start)
+        stones, right_stones = shape.left_stones[target[0]], shape.right_stones[target[1]]
+        total = (stones + right_stones + 1) // 2
+        for q in range(max(0, total - stones), min(total, right_stones) + 1):
+            rows = shape.right_start[outer, q + 1] - shape.right_start[outer, q]
+            first = shape.left_start[target[0], total - q]
+            last = shape.left_start[target[0], total - q + 1]
+            if rows > 0 and last > first:
+                _aim(shape, plan, scratch, target[0], source, (q, total - q))
+                here = Target(
+                    np.uint64(shape.offset[target[0], target[1], q]),
+                    np.uint64(shape.row_words[target[0], total - q]),
+                    plan.segment_start[target[0], total - q],
+                    first,
+                    last,
+                    np.uint64(shape.right_start[outer, q]),
+                    np.uint64(rows),
+                )
+                _mirror_rectangle(bits, layer, here, scratch, plan)
 
 
 @inner
-def _clear(layer, begin, end):
-    for plane in range(layer.shape[0]):
-        for word in range(begin, end):
-            layer[plane, word] = U0
+def _aim(shape, plan, scratch, target_left, source, stones):
+    """Find where the segments of a target rectangle are read; fills the last of scratch in place.
 
-
-@inner
-def _aim(shape, plan, scratch, target, source, stones):
-    """Find where the columns of a source rectangle go; fills row, goal and mask_at in place.
-
-    `stones` are first-player stones in R and in the left half of the source.
+    `stones` are first-player stones in the right and in the left half of the target.
     """
     first, middles, mask_of = plan.segment_first, plan.segment_middle, plan.segment_mask
-    outer_row, turned = plan.outer_row, plan.turned
-    row, goal, mask_at = scratch.row, scratch.goal, scratch.mask_at
-    offset, row_words = shape.offset, shape.row_words
     middle_columns = 2 * shape.left_columns - shape.width
     q, q_left = stones
-    turned_profile = target[0] % len(shape.right_start)
-    listed = shape.right_start[turned_profile, q]
-    for i in range(shape.right_start[turned_profile, q + 1] - listed):
-        row[i] = turned[listed + i]
-    begin = shape.left_start[source[0], q_left]
-    last = plan.segment_start[source[0], q_left + 1]
-    for segment in range(plan.segment_start[source[0], q_left], last):
+    begin = plan.segment_start[target_left, q_left]
+    for segment in range(begin, plan.segment_start[target_left, q_left + 1]):
         q_middle = popcount(middles[segment])
-        low = plan.segment_start[target[0], q + q_middle]
-        high = plan.segment_start[target[0], q + q_middle + 1]
+        low = plan.segment_start[source[0], q + q_middle]
+        high = plan.segment_start[source[0], q + q_middle + 1]
         wanted = mirrored(middles[segment], middle_columns, shape.height)
         found = find_sorted(middles, low, high, wanted)
-        base, words = np.int64(0), np.int64(0)
+        i = segment - begin
+        scratch.base[i] = scratch.stride[i] = 0
+        scratch.mask_of[i] = plan.nothing
         if found >= 0:
-            column = first[found] - shape.left_start[target[0], q + q_middle]
-            base = 64 * offset[target[0], target[1], q_left - q_middle] + column
-            words = 64 * row_words[target[0], q + q_middle]
-        end = min(first[segment + 1], shape.left_start[source[0], q_left + 1])
-        for i in range(first[segment], end):
-            goal[i - begin] = base + outer_row[i] * words if found >= 0 else -1
-            mask_at[i - begin] = mask_of[found] if found >= 0 else 0
+            column = first[found] - shape.left_start[source[0], q + q_middle]
+            scratch.base[i] = 64 * shape.offset[source[0], source[1], q_left - q_middle] + column
+            scratch.stride[i] = 64 * shape.row_words[source[0], q + q_middle]
+            scratch.mask_of[i] = mask_of[found]
 
 
 @inner
-def _mirror_rectangle(bits, layer, source, scratch, mask):
-    """Write the columns of a source rectangle where they go; `layer` in place."""
-    tile, columns, row = scratch.tile, scratch.columns, scratch.row
-    goal, mask_at = scratch.goal, scratch.mask_at
-    words, planes = (source.rows + 63) >> 6, layer.shape[0]
-    for first in range(0, source.columns, 64):
-        here = min(64, source.columns - first)
-        at = source.begin + np.uint64(first >> 6)
-        for plane in range(planes):
-            for word in range(words):
-                rows = min(64, source.rows - 64 * word)
-                for i in range(rows):
-                    tile[i] = layer[plane, at + np.uint64(row[64 * word + i]) * source.row_words]
-                size = 8
-                while size < rows:
-                    size *= 2
-                for i in range(rows, size):
-                    tile[i] = U0
-                _transpose(tile, size)
-                field = ALL >> np.uint64(64 - size)
-                for i in range(here):
-                    inside = i & (size - 1)
-                    columns[plane, i, word] = (tile[inside] >> np.uint64(i - inside)) & field
-        for i in range(here):
-            if goal[first + i] >= 0:
-                to = np.uint64(goal[first + i])
-                for word in range(words):
-                    wanted = mask[mask_at[first + i] + word]
-                    number = np.uint64(popcount(wanted))
-                    word_to, shift = to >> SHIFT, to & LAST
-                    spills = shift + number > np.uint64(64)
-                    for plane in range(planes):
-                        taken = extract(bits, columns[plane, i, word], wanted)
-                        layer[plane, word_to] |= taken << shift
-                        if spills:
-                            layer[plane, word_to + U1] |= (taken >> U1) >> (LAST - shift)
-                    to += number
+def _mirror_rectangle(bits, layer, target, scratch, plan):
+    """Fill a target rectangle, 64 columns at a time; `layer` in place.
 
-
-@inner
-def _transpose(tile, size):
-    """Swap rows and bits of `size` (8, 16, 32 or 64) rows; in place.
-
-    A row is 64 / size fields of `size` bits: as many square matrices side by
-    side, each transposed in its place. Their quarters are swapped, then the
-    quarters' quarters (Warren, Hacker's Delight, 2nd ed., section 7-3).
+    A tile takes 64 rows of one plane, or 32 rows of two planes side by side.
     """
-    step = size // 2
-    mask = U0
-    for place in range(0, 64, size):
-        mask |= ((U1 << np.uint64(step)) - U1) << np.uint64(place)
-    while step > 0:
-        shift = np.uint64(step)
-        for block in range(0, size, 2 * step):
-            for i in range(block, block + step):
-                swap = ((tile[i] >> shift) ^ tile[i + step]) & mask
-                tile[i] ^= swap << shift
-                tile[i + step] ^= swap
-        step //= 2
-        mask ^= mask << np.uint64(step)
+    tile, turn, address, mask_at, base, stride, mask_of = scratch
+    mask, turned, outer_row, segments = plan.mask, plan.turned, plan.outer_row, plan.segment_first
+    planes, end = layer.shape[0], np.uint64(layer.shape[1] - 1)
+    win, loss = layer[0], layer[planes - 1]
+    step = np.uint64(64 // planes)
+    field = ALL >> (np.uint64(64) - step)
+    segment = 0
+    at = target.begin
+    for first in range(target.first, target.last, 64):
+        columns = min(64, target.last - first)
+        for i in range(columns):
+            if first + i == segments[target.segment + segment + 1]:
+                segment += 1
+            address[i] = base[segment] + outer_row[first + i] * stride[segment]
+            mask_at[i] = mask_of[segment]
+        for row in range(U0, target.rows, step):
+            for i in range(columns):
+                wanted = (mask[np.uint64(mask_at[i]) + (row >> SHIFT)] >> (row & LAST)) & field
+                word, shift = address[i] >> SHIFT, address[i] & LAST
+                address[i] += np.uint64(popcount(wanted))
+                after, back = min(word + U1, end), LAST - shift
+                found = (win[word] >> shift) | ((win[after] << U1) << back)
+                tile[i] = deposit(bits, found, wanted)
+                if planes == 2:
+                    found = (loss[word] >> shift) | ((loss[after] << U1) << back)
+                    tile[i] |= deposit(bits, found, wanted) << HALF
+            for i in range(columns, 64):
+                tile[i] = U0
+            _transpose(tile, turn)
+            for i in range(min(step, target.rows - row)):
+                to = at + np.uint64(turned[target.listed + row + i]) * target.row_words
+                win[to] = tile[i]
+                if planes == 2:
+                    loss[to] = tile[HALF + i]
+        at += U1
+
+
+@inner
+def _transpose(tile, turn):
+    """Swap rows and bits of a tile of 64 x 64; in place.
+
+    Six rounds, one for each binary digit of a row's number: a round swaps the
+    highest with a digit of the bits' numbers, from the highest to the lowest,
+    and makes it the lowest. After six rounds the digits are in their places.
+    """
+    shift, mask = HALF, ALL >> HALF
+    for _ in range(3):
+        _round(tile, turn, shift, mask)
+        shift >>= U1
+        mask ^= mask << shift
+        _round(turn, tile, shift, mask)
+        shift >>= U1
+        mask ^= mask << shift
+
+
+@inner
+def _round(rows, turned, shift, mask):
+    """Rows i and i + 32 become 2i and 2i + 1; the same for all i, which suits vector units."""
+    for i in range(32):
+        low, high = rows[i], rows[i + 32]
+        turned[2 * i] = (low & mask) | ((high & mask) << shift)
+        turned[2 * i + 1] = ((low >> shift) & mask) | (high & ~mask)
