@@ -201,12 +201,14 @@ def _walk(
     report: Callable[[Progress], None],
 ) -> None:
     """Walk backward from where the parts end, making the part of every ply."""
+    if first_ply < prepared.layout.first_ply:
+        return
     words = prepared.layout.stored_words
     resumed = int(words[first_ply + 1 :].sum())
     done = resumed
-    keeper = PlyMaker(partial, prepared, first_ply)
     memory = estimate.layer_memory
-    for layer in backward(prepared, keeper, first_ply=first_ply, memory=memory):
-        keeper.complete(layer.ply)
-        done += int(words[layer.ply])
-        report(Progress("walk", layer.ply, 64 * done, 64 * int(words.sum()), 64 * resumed))
+    with PlyMaker(partial, prepared, first_ply) as keeper:
+        for layer in backward(prepared, keeper, first_ply=first_ply, memory=memory):
+            keeper.complete(layer.ply)
+            done += int(words[layer.ply])
+            report(Progress("walk", layer.ply, 64 * done, 64 * int(words.sum()), 64 * resumed))

@@ -16,13 +16,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from retro.walk.blank import blank_blocks, count_blocks, make_scratch
+from retro.walk.layer import group_strips
 from retro.walk.layers import Tally, block_weights
+from tablebase.files import Closing
 from tablebase.format import CHUNK_WORDS, PlyRecord
-from tablebase.packing import Chunk, ChunkJoiner, Fragment, pack_chunk, pack_group
+from tablebase.packing import ChunkJoiner, pack_chunk, pack_group
 
 if TYPE_CHECKING:
     from retro.walk.layer import Group
-    from retro.walk.layers import Prepared
+    from retro.walk.layers import Prepared, Profiles
     from tablebase.store import PartialTable, Values, Walk
 
 
@@ -48,8 +50,11 @@ class GroupFiles:
             self._partial.write_group(self._walk, ply, group.number, pieces)
 
 
-class PlyMaker(GroupFiles):
-    """The backward walk's keeper: makes the part of the ply that is being walked, too."""
+class PlyMaker(GroupFiles, Closing):
+    """The backward walk's keeper: makes the part of the ply that is being walked, too.
+
+    Use it as a context manager: what is begun and not finished is removed.
+    """
 
     def __init__(self, partial: PartialTable, prepared: Prepared, first_ply: int) -> None:
         super().__init__(partial, "walk")
@@ -61,28 +66,34 @@ class PlyMaker(GroupFiles):
     def _begin(self, ply: int) -> None:
         """Be ready for the groups of a ply."""
         self._words = int(self._prepared.layout.stored_words[ply])
-        self._chunks: list[Chunk] = []
+        self._writer = self._partial.part_writer(ply)
         self._joiner = ChunkJoiner(self._words)
         self._won = self._lost = 0
         self._reached = Tally(0, 0)
 
     def finish(self, ply: int, group: Group, values: Values, tally: Tally) -> None:
         super().finish(ply, group, values, tally)
-        tally, reached = self._reached_in(ply, group)
-        shape, blocks = self._prepared.layout.shape, (group.left, group.right)
+        blocks = (group.left, group.right)
         weights = block_weights(self._prepared, *blocks)
-        won, lost = count_blocks(shape, values, reached, group.begin, blocks, weights)
-        chunks, fragments = self._pack(ply, group, values)
+        shape = self._prepared.layout.shape
+        reached = np.empty(2, np.uint64)
+        with self._partial.group_reader("alive", ply, group.number) as reader:
+            reader.fill(reached)
+            for strip in group_strips(self._prepared.layout, group):
+                alive = self._buffer("alive", strip[1] - strip[0])
+                reader.fill(alive)
+                won, lost = count_blocks(shape, values, alive, strip, blocks, weights)
+                with self._lock:
+                    self._won += int(won)
+                    self._lost += int(lost)
+                if ply in self._partial.header.plies:
+                    self._pack(ply, values, strip, blocks)
         with self._lock:
-            self._won += int(won)
-            self._lost += int(lost)
-            alive, terminal = self._reached
-            self._reached = Tally(alive + tally.alive, terminal + tally.terminal)
-            self._chunks += chunks
-            joined = self._joiner.add(fragments)
-        chunks = [pack_chunk(*chunk, min(CHUNK_WORDS, self._words)) for chunk in joined]
-        with self._lock:
-            self._chunks += chunks
+            alive_before, ended_before = self._reached
+            self._reached = Tally(alive_before + int(reached[0]), ended_before + int(reached[1]))
+
+    def close(self) -> None:
+        self._writer.discard()
 
     def _buffer(self, name: str, words: int) -> Values:
         """Room for so many words that this thread uses again and again."""
@@ -92,31 +103,31 @@ class PlyMaker(GroupFiles):
             setattr(self._own, name, room)
         return room[:words]
 
-    def _reached_in(self, ply: int, group: Group) -> tuple[Tally, Values]:
-        """What the forward walk found in a group: its tally and its alive plane."""
-        tally, alive = np.empty(2, np.uint64), self._buffer("alive", group.end - group.begin)
-        self._partial.read_group("alive", ply, group.number, [tally, alive])
-        return Tally(*map(int, tally)), alive
-
-    def _pack(self, ply: int, group: Group, values: Values) -> tuple[list[Chunk], list[Fragment]]:
+    def _pack(
+        self, ply: int, values: Values, strip: tuple[int, int], blocks: tuple[Profiles, Profiles]
+    ) -> None:
+        """Write a strip of a layer as the table will have it."""
         header = self._partial.header
-        if ply not in header.plies:
-            return [], []
-        planes = values[:, group.begin : group.end]
+        planes = values[:, strip[0] : strip[1]]
         if ply < header.last_ply or not header.last_is_whole:
             layout, plan = self._prepared.layout, self._prepared.plan
-            blocks, scratch = (group.left, group.right), make_scratch(layout, plan)
             planes = self._buffer("kept", planes.size).reshape(2, -1)
-            blank_blocks(layout.shape, plan, scratch, values, planes, group.begin, blocks)
-        return pack_group(group.begin, planes)
+            scratch = make_scratch(layout, plan)
+            blank_blocks(layout.shape, plan, scratch, values, planes, strip, blocks)
+        chunks, fragments = pack_group(strip[0], planes)
+        with self._lock:
+            joined = self._joiner.add(fragments)
+        chunks += [pack_chunk(*chunk, min(CHUNK_WORDS, self._words)) for chunk in joined]
+        with self._lock:
+            self._writer.add(chunks)
 
     def complete(self, ply: int) -> None:
-        """All groups of a ply are there: write its part, and forget what nobody reads again."""
+        """All groups of a ply are there: finish its part, and forget what nobody reads again."""
         alive, terminal = self._reached
         draw = alive - self._won - self._lost
         counts = (alive + terminal, self._won, draw, self._lost + terminal, terminal)
-        chunks = self._chunks if ply in self._partial.header.plies else None
-        self._partial.write_part(PlyRecord(ply, *counts, sha256=""), self._words, chunks)
+        self._partial.finish_part(self._writer, PlyRecord(ply, *counts, sha256=""), self._words)
         self._partial.drop_groups("alive", ply)
         self._partial.drop_groups("walk", ply + 1)
-        self._begin(max(0, ply - 1))
+        if ply > self._prepared.layout.first_ply:
+            self._begin(ply - 1)

@@ -25,13 +25,15 @@ from retro.errors import ChecksumError
 from tablebase.format import CHUNK_WORDS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+    from typing import Any, BinaryIO
 
     from numpy.typing import NDArray
 
     Words = NDArray[np.uint64]
 
 LEVEL = 1
+AT_ONCE = 1 << 17  # words that are handed to zstd in one call
 
 
 def pack(words: Words) -> bytes:
@@ -40,38 +42,50 @@ def pack(words: Words) -> bytes:
     return packer.compress(np.ascontiguousarray(words, "<u8").data)
 
 
-def pack_pieces(pieces: Sequence[Words]) -> bytes:
-    """Several arrays, one after another, as one frame; none of them is copied."""
+def pack_pieces(file: BinaryIO, pieces: Sequence[Words]) -> None:
+    """Write several arrays, one after another, as one frame; none of them is copied."""
     packer = zstandard.ZstdCompressor(level=LEVEL, write_checksum=True)
     stream = packer.compressobj(size=sum(piece.nbytes for piece in pieces))
-    frames = [stream.compress(np.ascontiguousarray(piece, "<u8").data) for piece in pieces]
-    return b"".join([*frames, stream.flush()])
+    for piece in pieces:
+        for begin in range(0, len(piece), AT_ONCE):
+            part = np.ascontiguousarray(piece[begin : begin + AT_ONCE], "<u8")
+            file.write(stream.compress(part.data))
+    file.write(stream.flush())
 
 
-def unpack_pieces(frame: bytes, pieces: Sequence[Words], what: str) -> None:
-    """Fill arrays in place from the frame that `pack_pieces` made of them.
+class PieceReader:
+    """Reads what `pack_pieces` wrote, array by array.
 
     Large arrays that come and go would make the process grow beyond what the
-    layers take, so groups are unpacked right where they belong.
+    layers take, so words are unpacked right where they belong.
     """
-    try:
-        with zstandard.ZstdDecompressor().stream_reader(frame) as stream:
-            is_full = all(_read_whole(stream, piece) for piece in pieces)
-            if not is_full or stream.read(1):
-                raise ChecksumError(f"{what} is damaged: it has another length")
-    except zstandard.ZstdError as error:
-        raise ChecksumError(f"{what} is damaged: {error}") from None
 
+    def __init__(self, file: BinaryIO, what: str) -> None:
+        self._stream = zstandard.ZstdDecompressor().stream_reader(file)
+        self._what = what
 
-def _read_whole(stream: zstandard.ZstdDecompressionReader, piece: Words) -> bool:
-    """Fill an array from a stream; False if the stream ends before."""
-    room = memoryview(piece.view(np.uint8))  # type: ignore[arg-type]
-    while room:
-        number = stream.readinto(room)
-        if not number:
-            return False
-        room = room[number:]
-    return True
+    def fill(self, piece: Words) -> None:
+        """Fill an array in place with the next words."""
+        room = memoryview(piece.view(np.uint8))  # type: ignore[arg-type]
+        while room:
+            number = self._read(self._stream.readinto, room)
+            if not number:
+                raise self._other_length()
+            room = room[number:]
+
+    def end(self) -> None:
+        """All was read, and the frame has its checksum."""
+        if self._read(self._stream.read, 1):
+            raise self._other_length()
+
+    def _read(self, read: Callable[[Any], Any], argument: Any) -> Any:
+        try:
+            return read(argument)
+        except zstandard.ZstdError as error:
+            raise ChecksumError(f"{self._what} is damaged: {error}") from None
+
+    def _other_length(self) -> ChecksumError:
+        return ChecksumError(f"{self._what} is damaged: it has another length")
 
 
 def unpack(frame: bytes, what: str) -> Words:

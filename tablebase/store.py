@@ -5,7 +5,7 @@ A table is made in parts, in a folder beside its place:
     tables/connect4-5x4.h5.partial/
         alive-07-0003.zst    a group of the forward walk: which positions can arise
         walk-07-0003.zst     a group of the backward walk, every position
-        ply-07.h5            a finished ply as it will be in the table
+        ply-07.part          a finished ply, packed as it will be in the table
     tables/connect4-5x4.h5   at the end joined, synced, renamed
 
 Each file is written aside and renamed, so that it is whole or not there. Only the
@@ -16,6 +16,7 @@ goes on from what is there. Joining copies packed chunks.
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 from dataclasses import asdict, fields
 from typing import TYPE_CHECKING
@@ -24,7 +25,14 @@ import numpy as np
 
 from retro.errors import ChecksumError, DamagedFileError, FormatVersionError
 from tablebase import hdf5
-from tablebase.files import parts_folder, parts_size, require_room, storage_errors, write_whole
+from tablebase.files import (
+    parts_folder,
+    parts_size,
+    require_room,
+    storage_errors,
+    whole_file,
+    write_whole,
+)
 from tablebase.format import (
     CHUNK_WORDS,
     PLANES,
@@ -35,10 +43,11 @@ from tablebase.format import (
     ply_name,
 )
 from tablebase.hdf5 import reading
-from tablebase.packing import LEVEL, Chunk, digest_chunk, pack_pieces, unpack, unpack_pieces
+from tablebase.packing import LEVEL, PieceReader, digest_chunk, pack_pieces, unpack
+from tablebase.parts import PartWriter, read_part
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
     from typing import Literal
 
@@ -57,7 +66,7 @@ class PartialTable:
         self.folder = parts_folder(path)
 
     def part(self, ply: int) -> Path:
-        return self.folder / f"{ply_name(ply)}.h5"
+        return self.folder / f"{ply_name(ply)}.part"
 
     def group(self, walk: Walk, ply: int, number: int) -> Path:
         return self.folder / f"{walk}-{ply:02d}-{number:04d}.zst"
@@ -96,44 +105,52 @@ class PartialTable:
     def write_group(self, walk: Walk, ply: int, number: int, pieces: Sequence[Values]) -> None:
         """Keep a group: several arrays of words."""
         with storage_errors(self.folder):
-            write_whole(self.group(walk, ply, number), pack_pieces(pieces), synced=False)
+            path = self.group(walk, ply, number)
+            with whole_file(path, synced=False) as aside, aside.open("wb") as file:
+                pack_pieces(file, pieces)
 
-    def read_group(self, walk: Walk, ply: int, number: int, pieces: Sequence[Values]) -> None:
-        """Fill arrays in place from a group that was kept.
+    @contextlib.contextmanager
+    def group_reader(self, walk: Walk, ply: int, number: int) -> Iterator[PieceReader]:
+        """Read a group that was kept, to its end.
 
         One that is damaged is removed, so that the next run makes it again.
         """
         path = self.group(walk, ply, number)
-        with reading(path):
-            frame = path.read_bytes()
         try:
-            unpack_pieces(frame, pieces, str(path))
+            with reading(path), path.open("rb") as file:
+                reader = PieceReader(file, str(path))
+                yield reader
+                reader.end()
         except ChecksumError as error:
             path.unlink()
             raise ChecksumError(f"{error}; run the same command again to mend it") from None
+
+    def read_group(self, walk: Walk, ply: int, number: int, pieces: Sequence[Values]) -> None:
+        """Fill arrays in place from a group that was kept."""
+        with self.group_reader(walk, ply, number) as reader:
+            for piece in pieces:
+                reader.fill(piece)
 
     def drop_groups(self, walk: Walk, ply: int) -> None:
         """Forget the groups of a ply."""
         for path in self.folder.glob(f"{walk}-{ply:02d}-*"):
             path.unlink()
 
-    def write_part(self, counts: PlyRecord, words: int, chunks: Sequence[Chunk] | None) -> None:
-        """Keep a finished ply. Without chunks, only its counts."""
-        with storage_errors(self.folder):
-            image = _part_image(self.header, counts, words, chunks)
-            write_whole(self.part(counts.ply), image, synced=False)
+    def part_writer(self, ply: int) -> PartWriter:
+        """Begin to write a ply."""
+        return PartWriter(self.part(ply))
+
+    def finish_part(self, writer: PartWriter, counts: PlyRecord, words: int) -> None:
+        """Keep a finished ply. One without chunks has counts only."""
+        writer.finish(repr(self.header), counts, words)
 
     def check_part(self, ply: int) -> PlyRecord:
         """The counts of a finished ply, whose values have their digest."""
-        path = self.part(ply)
-        with hdf5.open_file(path) as file:
-            if _read_header(file, path) != self.header:
-                raise DamagedFileError(f"{path} belongs to another table")
-            with reading(path):
-                record = _read_record(file, ply)
-                if record.sha256:
-                    _check_digest(_read_planes(file, ply), record, path)
-                return record
+        part = read_part(self.part(ply))
+        if part.header != repr(self.header):
+            raise DamagedFileError(f"{part.path} belongs to another table")
+        part.check()
+        return part.counts
 
     def join(self) -> None:
         """Join the parts to the finished table, and remove them."""
@@ -145,9 +162,16 @@ class PartialTable:
         self.discard()
 
     def _copy_part(self, file: hdf5.File, ply: int) -> PlyRecord:
-        with hdf5.open_file(self.part(ply)) as part:
-            part.copy(part[ply_name(ply)], file)
-        return _read_record(file, ply)
+        part = read_part(self.part(ply))
+        group = file.create_group(ply_name(ply))
+        if part.entries:
+            for plane, name in enumerate(PLANES):
+                frames = part.frames(plane)
+                hdf5.write_frames(group, name, part.words, CHUNK_WORDS, frames, level=LEVEL)
+        record = asdict(part.counts)
+        del record["ply"]
+        hdf5.write_attributes(group, record)
+        return part.counts
 
 
 class TableFile(hdf5.OpenFile):
@@ -188,27 +212,6 @@ class TableFile(hdf5.OpenFile):
         values = self.read(ply)
         _check_digest(values, self.record(ply), self.path)
         return values
-
-
-def _part_image(
-    header: Header, counts: PlyRecord, words: int, chunks: Sequence[Chunk] | None
-) -> bytes:
-    """A part as the bytes of an HDF5 file."""
-
-    def fill(file: hdf5.File) -> None:
-        hdf5.write_attributes(file, asdict(header))
-        group = file.create_group(ply_name(counts.ply))
-        record = asdict(counts)
-        del record["ply"]
-        if chunks is not None:
-            ordered = sorted(chunks, key=lambda chunk: chunk.number)
-            record["sha256"] = plane_digest(chunk.digest for chunk in ordered)
-            for plane, name in enumerate(PLANES):
-                frames = ((chunk.number, chunk.frames[plane]) for chunk in ordered)
-                hdf5.write_frames(group, name, words, CHUNK_WORDS, frames, level=LEVEL)
-        hdf5.write_attributes(group, record)
-
-    return hdf5.file_image(fill)
 
 
 def _read_planes(file: hdf5.File, ply: int, begin: int = 0, end: int | None = None) -> Values:

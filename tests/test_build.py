@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import naive
@@ -26,6 +27,7 @@ from retro.errors import (
 )
 from retro.games.connect import Board
 from retro.index.layout import make_layout, ranked_positions
+from retro.walk.layer import group_strips, layer_groups
 from tablebase.build import build_tablebase
 from tablebase.estimate import available_memory, estimate_build, require_fit
 from tablebase.places import build_command, table_path
@@ -171,6 +173,7 @@ import os, signal
 from pathlib import Path
 from retro.games.connect import Board
 from retro.index.layout import make_layout, ranked_positions
+from retro.walk.layer import group_strips, layer_groups
 from tablebase.build import build_tablebase
 
 def die(*_, **__):
@@ -252,6 +255,40 @@ def test_a_build_in_little_memory_makes_the_same_table(built_5x5, tmp_path, monk
     assert little.layer_memory < layers
     build_tablebase(Board(5, 5), path, memory=whole - 3_000_000)
     assert_same_table(path, built_5x5)
+
+
+def test_groups_taken_in_strips_make_the_same_table(built_5x4, tmp_path, monkeypatch):
+    """Strips of a few rows, whatever a group holds: as on boards whose blocks are giants."""
+    monkeypatch.setattr("retro.walk.layer.GROUP_WORDS", (64, 5))
+    path = tmp_path / "table.h5"
+    layout = estimate_build(BOARD).layout
+    strips = [group_strips(layout, group) for group in layer_groups(layout, 12)]
+    assert max(map(len, strips)) > 2
+    build_tablebase(BOARD, path)
+    assert_same_table(path, built_5x4)
+
+
+@pytest.mark.parametrize("most", [1, 3, 40, 1000])
+def test_strips_are_whole_rows_of_a_group(monkeypatch, most):
+    layout = estimate_build(Board(5, 5)).layout
+    shape = layout.shape
+    groups = layer_groups(layout, 15)
+    monkeypatch.setattr("retro.walk.layer.GROUP_WORDS", (1, most))
+    longest_row = int(shape.row_words.max())
+    for group in groups:
+        strips = group_strips(layout, group)
+        assert [group.begin, *(end for _, end in strips)] == [
+            *(begin for begin, _ in strips),
+            group.end,
+        ]
+        rows = {group.end}
+        for left, right in zip(group.left, group.right, strict=True):
+            for q, (begin, end) in enumerate(pairwise(shape.offset[left, right].tolist())):
+                if begin < end:
+                    rows |= set(range(begin, end, int(shape.row_words[left, 8 - q])))
+        assert all(end in rows for _, end in strips)
+        if len(strips) > 1:
+            assert max(end - begin for begin, end in strips) <= max(most, longest_row)
 
 
 def test_less_memory_than_the_least_is_refused(tmp_path):

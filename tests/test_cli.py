@@ -238,7 +238,7 @@ def test_wrong_options_are_usage_errors(arguments: list[str]) -> None:
 def test_ctrl_c_ends_cleanly_and_the_same_command_resumes(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "tablebase.cli.build", "6x5", "--dir", str(tmp_path)]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    part = tmp_path / "connect4-6x5.h5.partial" / "ply-26.h5"
+    part = tmp_path / "connect4-6x5.h5.partial" / "ply-26.part"
     deadline = time.monotonic() + 60
     while not part.exists() and time.monotonic() < deadline:
         time.sleep(0.02)

@@ -47,8 +47,9 @@ def write_parts(partial, plies=HEADER.counted_plies):
     partial.open()
     for ply in plies:
         planes = np.array([[1 << ply], [0]], np.uint64)
-        chunks = [pack_chunk(0, planes, 1)]
-        partial.write_part(PlyRecord(ply, 1, 1, 0, 0, 0, ""), 1, chunks)
+        writer = partial.part_writer(ply)
+        writer.add([pack_chunk(0, planes, 1)])
+        partial.finish_part(writer, PlyRecord(ply, 1, 1, 0, 0, 0, ""), 1)
 
 
 @pytest.fixture
@@ -243,7 +244,7 @@ def test_a_group_of_another_length_is_damaged(tmp_path, sizes):
         partial.read_group("walk", 7, 3, [np.empty(n, np.uint64) for n in sizes])
 
 
-@pytest.mark.parametrize("name", ["table.h5.tmp", "table.h5.partial/ply-12.h5.tmp"])
+@pytest.mark.parametrize("name", ["table.h5.tmp", "table.h5.partial/ply-12.part.tmp"])
 def test_leftovers_of_a_dead_build_are_harmless(tmp_path, name):
     partial = PartialTable(tmp_path / "table.h5", HEADER)
     partial.open()

@@ -47,7 +47,9 @@ def walk(prepared):
         tally, alive = marked[layer.ply - first_ply]
         blocks = tuple(np.concatenate([g[side] for g in layer.groups]) for side in (1, 2))
         weights = block_weights(prepared, *blocks)
-        won, lost = count_blocks(prepared.layout.shape, layer.values, alive, 0, blocks, weights)
+        won, lost = count_blocks(
+            prepared.layout.shape, layer.values, alive, (0, len(alive)), blocks, weights
+        )
         positions, draw = sum(tally), tally.alive - won - lost
         counts.append(
             Counts(layer.ply, positions, won, draw, lost + tally.terminal, tally.terminal)

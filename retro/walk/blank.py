@@ -55,13 +55,17 @@ def make_scratch(layout: Layout, plan: Plan) -> Scratch:
 
 
 @entry
-def blank_blocks(shape, plan, scratch, values, kept, begin, blocks):
-    """Copy blocks without the positions that a look decides; fills `kept` in place.
+def blank_blocks(shape, plan, scratch, values, kept, strip, blocks):
+    """Copy rows of blocks without the positions that a look decides; fills `kept` in place.
 
-    `values` and `kept` are [plane, word]; the layer's word `begin` is kept's first.
+    `values` and `kept` are [plane, word]; `strip` are two words of the layer, between
+    whole rows: what lies between them is copied, the first of them to kept's first word.
     """
+    last = shape.offset.shape[2] - 1
     for i in range(len(blocks[0])):
         pl, pr = blocks[0][i], blocks[1][i]
+        if shape.offset[pl, pr, 0] >= strip[1] or shape.offset[pl, pr, last] <= strip[0]:
+            continue
         armed = arm_lines(shape, plan, scratch, pl, pr)
         total = (shape.left_stones[pl] + shape.right_stones[pr] + 1) // 2
         low, high = total - shape.left_stones[pl], shape.right_stones[pr]
@@ -69,7 +73,7 @@ def blank_blocks(shape, plan, scratch, values, kept, begin, blocks):
             words = shape.row_words[pl, total - q]
             if words > 0 and shape.right_start[pr, q] < shape.right_start[pr, q + 1]:
                 _find_either(shape, plan, scratch, (pl, pr, total - q), armed)
-                _blank_rectangle(shape, plan, scratch, values, kept, begin, (pl, pr, q), armed)
+                _blank_rectangle(shape, plan, scratch, values, kept, strip, (pl, pr, q), armed)
 
 
 @inner
@@ -95,8 +99,8 @@ def _find_either(shape, plan, scratch, rect, armed):
 
 
 @inner
-def _blank_rectangle(shape, plan, scratch, values, kept, first, rect, armed):
-    """Copy the rows of one rectangle; `kept` in place."""
+def _blank_rectangle(shape, plan, scratch, values, kept, strip, rect, armed):
+    """Copy the rows of one rectangle that lie in the strip; `kept` in place."""
     line_left, line_right = scratch.line_left, scratch.line_right
     planes, either, up = scratch.line_plane, scratch.either, plan.up
     colourings = shape.right_colourings
@@ -105,11 +109,19 @@ def _blank_rectangle(shape, plan, scratch, values, kept, first, rect, armed):
     total = (shape.left_stones[pl] + shape.right_stones[pr] + 1) // 2
     occupied = shape.right_occupied[pr]
     open_columns = shape.right_heights[pr] < shape.height
-    words = np.uint64(shape.row_words[pl, total - q])
-    begin = np.uint64(shape.offset[pl, pr, q])
-    to = begin - np.uint64(first)
+    row_words = shape.row_words[pl, total - q]
+    offset, low, high = (
+        shape.offset[pl, pr, q],
+        shape.right_start[pr, q],
+        shape.right_start[pr, q + 1],
+    )
+    first = low + max(0, strip[0] - offset) // row_words
+    last = min(high, low + max(0, strip[1] - offset) // row_words)
+    words = np.uint64(row_words)
+    begin = np.uint64(offset + (first - low) * row_words)
+    to = begin - np.uint64(strip[0])
     lines = len(line_left)
-    for i in range(shape.right_start[pr, q], shape.right_start[pr, q + 1]):
+    for i in range(first, last):
         is_decided = False
         for column in range(right_columns):
             if open_columns[column] and (up[0, column, i] < 0 or up[1, column, i] < 0):
@@ -140,17 +152,19 @@ def _blank_rectangle(shape, plan, scratch, values, kept, first, rect, armed):
 
 
 @entry
-def count_blocks(shape, values, alive, begin, blocks, weights):
-    """How many live positions of some blocks are won, and how many lost.
+def count_blocks(shape, values, alive, strip, blocks, weights):
+    """How many live positions of some blocks are won, and how many lost, within a strip.
 
-    `alive` is a plane whose first word is the layer's word `begin`; a position
+    `alive` is a plane whose first word is the layer's word `strip[0]`; a position
     counts as often as its block's weight says.
     """
     won, lost = 0, 0
     for i in range(len(blocks[0])):
         pl, pr = blocks[0][i], blocks[1][i]
-        for word in range(shape.offset[pl, pr, 0], shape.offset[pl, pr, shape.offset.shape[2] - 1]):
-            live = alive[word - begin]
+        first = max(strip[0], shape.offset[pl, pr, 0])
+        last = min(strip[1], shape.offset[pl, pr, shape.offset.shape[2] - 1])
+        for word in range(first, last):
+            live = alive[word - strip[0]]
             won += weights[i] * popcount(values[0, word] & live)
             lost += weights[i] * popcount(values[1, word] & live)
     return won, lost

@@ -55,6 +55,30 @@ def layer_groups(layout: Layout, ply: int) -> list[Group]:
     ]
 
 
+def group_strips(layout: Layout, group: Group) -> list[tuple[int, int]]:
+    """Cut the words of a group between rows into strips of at most about `GROUP_WORDS[1]`.
+
+    A single block of a giant board is many times as large as that, and whoever copies
+    what a group holds should not need as much memory again.
+    """
+    most = GROUP_WORDS[1]
+    if group.end - group.begin <= 2 * most:
+        return [(group.begin, group.end)]
+    rows: list[int] = []  # words where a row begins
+    shape = layout.shape
+    for left, right in zip(group.left, group.right, strict=True):
+        total = (shape.left_stones[left] + shape.right_stones[right] + 1) // 2
+        for q, (begin, end) in enumerate(pairwise(shape.offset[left, right].tolist())):
+            if begin < end:
+                row_words = int(shape.row_words[left, total - q])
+                rows += range(begin, end, max(1, most // row_words) * row_words)
+    cuts = [group.begin]
+    for here, after in pairwise([*rows, group.end]):
+        if after - cuts[-1] > most and here > cuts[-1]:
+            cuts.append(here)
+    return list(pairwise([*cuts, group.end]))
+
+
 class Layer:
     """The planes of one layer; what is in memory is kept track of, not who uses it."""
 
