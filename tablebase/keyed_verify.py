@@ -1,12 +1,13 @@
-"""Checking a table of any game, with the plain rules.
+"""Checking a table of any game against its rules.
 
     quick    header and digests; the keys and counts made again by the walk forward
     sample   quick, and random positions: the stored value is the best over the successors'
              values, by the plain rules
-    full     quick, and every stored position in the same way
+    full     sample, and every stored position by `keyed_check`: order, canonical form, value, and
+             that the keys are those that play can reach, no more and no less
 
-Sample and full share nothing with the walk but the canonical form of a key.
-`check_by_search` compares values with the forward search.
+`keyed_check` shares nothing with the walk, the plain rules nothing with the jitted ones but the
+canonical form of a key. `check_by_search` compares values with the forward search.
 A fault raises `VerificationError` (or `ChecksumError`) and names the position.
 """
 
@@ -14,20 +15,34 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from retro.errors import VerificationError
+from retro.errors import TablebaseError, VerificationError
+from retro.games.keyed import canonical_of
 from retro.games.values import VALUE_NAMES
 from retro.walk import keyed as walks
+from retro.walk.sorting import empty_keys
+from tablebase.keyed_check import (
+    NOT_CANONICAL,
+    NOT_CLOSED,
+    NOT_LIVE,
+    NOT_REACHED,
+    ORDER,
+    WRONG_VALUE,
+    find_fault,
+    find_unreached,
+)
 from tablebase.keyed_format import record_of
+from tablebase.keyed_store import Page
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from tablebase.keyed_check import Fault
     from tablebase.keyed_probe import KeyedTable
-    from tablebase.keyed_store import Page
 
 Level = Literal["quick", "sample", "full"]
 SAMPLES_PER_PLY = 200
@@ -53,18 +68,63 @@ def verify_keyed(
 ) -> KeyedVerified:
     """Check a table; raise at the first fault. `report(what, ply)` is called as it goes."""
     begin = time.monotonic()
-    _check_layers(table, report)
-    checked = 0
+    checked = check_every_position(table, report) if level == "full" else 0
     rng = np.random.default_rng(seed)
     for ply in table.plies if level != "quick" else ():
-        report(level, ply)
+        report("sample", ply)
         layer = table.layer(ply)
-        size = layer.keys.size
-        places = range(size) if level == "full" else _some(rng, size)
+        places = _some(rng, layer.keys.size)
         for place in places:
             _check_position(table, ply, layer, place)
-        checked += len(places)
+        checked += len(places) if level == "sample" else 0
+    _check_layers(table, report)
     return KeyedVerified(level, len(table.plies), checked, time.monotonic() - begin)
+
+
+def check_every_position(
+    table: KeyedTable, report: Callable[[str, int], None] = lambda *_: None
+) -> int:
+    """Check all keys and values by the jitted rules; returns how many there are."""
+    first = table.layer(table.plies.start)
+    words = (np.uint64(word) for word in table.game.state(table.root))
+    root = tuple(int(word) for word in canonical_of(table.rules, *words))
+    if first.keys.size != 1 or _state(first, 0) != root:
+        raise VerificationError(f"{table.path}: the first ply does not hold the root alone")
+    checked = 0
+    after = Page(empty_keys(0, table.rules.words), np.empty(0, np.int8))
+    for ply in reversed(table.plies):
+        report("full", ply)
+        layer = table.layer(ply)
+        met = np.zeros(after.keys.size, np.bool_)
+        fault = find_fault(table.rules, layer, after, met, partial(report, "full", ply))
+        if fault is not None:
+            raise VerificationError(_fault_text(table, ply, layer, fault))
+        unreached = find_unreached(met)
+        if unreached is not None:
+            raise VerificationError(_fault_text(table, ply + 1, after, unreached))
+        checked += layer.keys.size
+        after = layer
+    return checked
+
+
+def _fault_text(table: KeyedTable, ply: int, layer: Page, fault: Fault) -> str:
+    where = f"{table.path}: ply {ply}"
+    if fault.kind == ORDER:
+        return f"{where} has keys out of order at place {fault.place}"
+    what = {
+        NOT_CANONICAL: "holds another than the chosen one of its symmetry class",
+        NOT_LIVE: "holds a finished game",
+        NOT_CLOSED: f"holds a position with a successor that ply {ply + 1} lacks",
+        NOT_REACHED: "holds a position that no move leads to",
+        WRONG_VALUE: f"holds {VALUE_NAMES.get(int(layer.values[fault.place]), 'no value')}, its "
+        f"successors say {VALUE_NAMES[fault.value]}, for the side to move",
+    }[fault.kind]
+    state = _state(layer, fault.place)
+    try:
+        drawn = table.game.draw(table.game.position(table.board, *state))
+    except TablebaseError as error:  # a key may stand for no position at all
+        drawn = f"state {state}: {error}"
+    return f"{where} {what}:\n{drawn}"
 
 
 def check_by_search(
