@@ -66,8 +66,6 @@ if TYPE_CHECKING:
 VERSION = 1
 INDEX = "sorted-keys"
 CHUNK_KEYS = 32_768
-COUNT_NAMES = ("positions", "win", "draw", "loss", "terminal")
-CANONICAL_NAMES = tuple(f"canonical_{name}" for name in COUNT_NAMES)
 
 
 @dataclass(frozen=True)

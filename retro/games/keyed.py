@@ -55,8 +55,6 @@ from retro.jit import entry, inner
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
     Kernel = Callable[..., Any]
 
 UNDECIDED = 2
@@ -240,11 +238,3 @@ def successors_of(rules: Any, a: int, b: int) -> dict[int, tuple[int, int]]:
         return {}
     played = ((move, play_of(rules, *words, move)) for move in range(move_limit_of(rules)))
     return {move: (int(after[1]), int(after[2])) for move, after in played if after[0]}
-
-
-def as_words(states: list[tuple[int, int]]) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-    """States as two arrays of words."""
-    return (
-        np.array([a for a, _ in states], np.uint64),
-        np.array([b for _, b in states], np.uint64),
-    )

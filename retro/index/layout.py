@@ -331,8 +331,3 @@ def ranked_bound(board: Board, root: Position | None = None) -> list[int]:
                         grown[key] = grown.get(key, 0) + number * factor
         ways = grown
     return [ways.get((ply, first_stones(ply)), 0) for ply in range(board.cells + 1)]
-
-
-def layout_memory(board: Board, left_columns: int, root: Position | None = None) -> int:
-    """Bytes that the lists of both halves and the table of offsets take at most."""
-    return layout_cost(board, left_columns, root).memory

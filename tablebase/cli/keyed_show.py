@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from retro.errors import IllegalPositionError
 from retro.games.values import VALUE_NAMES
 from tablebase.cli.show import print_file, print_json
-from tablebase.keyed_format import COUNT_NAMES
+from tablebase.format import COUNT_NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

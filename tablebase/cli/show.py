@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from retro.errors import IllegalPositionError
 from retro.games.connect_text import column_text, write_grid, write_moves
 from retro.games.values import VALUE_NAMES
+from tablebase.format import COUNT_NAMES
 from tablebase.units import size
 
 if TYPE_CHECKING:
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from tablebase.probe import Probe, Source
     from tablebase.strategy import Strategy
 
-COLUMNS = ("positions", "win", "draw", "loss", "terminal")
 STRATEGY_COLUMNS = ("decide", "answer", "finished")
 
 
@@ -40,7 +40,7 @@ def stats_json(header: Header, value: int, records: Sequence[PlyRecord]) -> dict
         "value": VALUE_NAMES[value],
         "positions": sum(record.positions for record in records),
         "plies": [
-            {"ply": record.ply, **{name: getattr(record, name) for name in COLUMNS}}
+            {"ply": record.ply, **{name: getattr(record, name) for name in COUNT_NAMES}}
             for record in records
         ],
     }
@@ -86,9 +86,9 @@ def print_columns(lines: Sequence[tuple[str, ...]]) -> None:
 
 def print_stats(header: Header, value: int, records: Sequence[PlyRecord]) -> None:
     """A table per ply, the totals and the value of the position it starts from."""
-    lines: list[tuple[str, ...]] = [("ply", *COLUMNS)]
-    lines += [(str(r.ply), *(f"{getattr(r, name):,}" for name in COLUMNS)) for r in records]
-    totals = [sum(getattr(record, name) for record in records) for name in COLUMNS]
+    lines: list[tuple[str, ...]] = [("ply", *COUNT_NAMES)]
+    lines += [(str(r.ply), *(f"{getattr(r, name):,}" for name in COUNT_NAMES)) for r in records]
+    totals = [sum(getattr(record, name) for record in records) for name in COUNT_NAMES]
     lines.append(("total", *(f"{number:,}" for number in totals)))
     print(f"{header.name}: legal positions; win, draw, loss for the side to move")
     print_columns(lines)
