@@ -113,6 +113,13 @@ class Board:
     def column_mask(self, column: int) -> int:
         return ((1 << self.height) - 1) << (column * self.stride)
 
+    def require_gravity(self, stones: int) -> None:
+        """Raise if a stone, whoever's, has an empty cell beneath it."""
+        for column in range(self.width):
+            bits = (stones & self.column_mask(column)) >> (column * self.stride)
+            if bits & (bits + 1):
+                raise IllegalPositionError(f"a stone floats in column {column + 1}")
+
 
 @dataclass(frozen=True)
 class Position(StonesPosition):
@@ -198,10 +205,7 @@ class Position(StonesPosition):
             raise IllegalPositionError(f"a stone lies outside the board {board}")
         if self.first & self.second:
             raise IllegalPositionError("a cell holds stones of both players")
-        for column in range(board.width):
-            bits = (stones & board.column_mask(column)) >> (column * board.stride)
-            if bits & (bits + 1):
-                raise IllegalPositionError(f"a stone floats in column {column + 1}")
+        board.require_gravity(stones)
         self._check_counts()
         if board.has_line(self.mover):
             raise IllegalPositionError(

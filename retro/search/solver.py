@@ -23,7 +23,6 @@ from retro.errors import (
     BadTextError,
     DoesNotFitError,
     GameOverError,
-    IllegalPositionError,
     TimeLimitError,
 )
 from retro.games.connect import DEFAULT_CONNECT, Board, Position
@@ -86,12 +85,9 @@ class Stones:
         """Raise unless the game can go on here."""
         board = self.board
         both = self.mover | self.other
-        for column in range(board.width):
-            bits = (both & board.column_mask(column)) >> (column * board.stride)
-            if bits & (bits + 1):
-                raise IllegalPositionError(f"a stone floats in column {column + 1}")
+        board.require_gravity(both)
         if board.has_line(self.mover) or board.has_line(self.other):
-            raise GameOverError(f"the game is over: a player has {board.connect} in a line")
+            raise GameOverError(f"the game is over: a player has {board.goal}")
         if both.bit_count() == board.cells:
             raise GameOverError("the game is over: the board is full, a draw")
 
