@@ -1,7 +1,15 @@
-"""The node loop of `keyed_search`: exact values in any game that `keyed` knows.
+"""The node loop of `keyed_search`: exact values and distances in any game that `keyed` knows.
 
-The question is always "is the value at least `goal`?", a null window. An answer
-is a value: `>= goal` means "at least this", `< goal` means "at most this".
+The question is always "is the score at least `goal`?", a null window. An answer
+is a score: `>= goal` means "at least this", `< goal` means "at most this". Scores
+are those of `keyed_table`, but counted from the root, so that one level's score is the
+next one's with the other sign:
+
+    goal 1          a win, however late?          goal 0       no loss?
+    goal WON - n    a win within n plies?         goal n - WON + 1   no loss within n plies?
+
+The table counts from the position itself: `_from_root` and `_from_here` translate. What
+rules and bounds decide says nothing of distances but that a game goes on for one ply.
 
 A node is expanded in three passes over its successors:
 
@@ -27,10 +35,11 @@ import numpy as np
 
 from retro.games import keyed
 from retro.jit import entry, inner
-from retro.search.keyed_table import bucket_of, fetch, store
+from retro.search.engine_bits import inlined
+from retro.search.keyed_table import WON, bucket_of, fetch, store
 
-OPEN = 2  # no value: not decided yet
-LEVELS = 130  # a move adds at least one bit to two words
+OPEN = WON + 1  # no score: not decided yet
+LEVELS = WON
 WORDS = 4  # per slot: state a, b, canonical state a, b
 INTS = 2  # per slot: bucket in the table, priority
 BUCKET, ORDER = range(INTS)
@@ -58,6 +67,48 @@ def make_stack(slots: int) -> Stack:
     )
 
 
+# Inlined, because a call would count the references of every array in its tuples.
+
+
+@inlined
+def _from_root(score, level):
+    """A score of the table as the root sees it: later, but a win stays a win."""
+    if score > 0:
+        return max(score - level, 1)
+    if score < 0:
+        return min(score + level, -1)
+    return score
+
+
+@inlined
+def _from_here(score, level):
+    """A score of the search as the table keeps it."""
+    if score > 0:
+        return score + level
+    if score < 0:
+        return score - level
+    return score
+
+
+@inlined
+def _look(rules, a, b, level):
+    """(low, high) of a state's score by rules and bounds alone."""
+    decided = keyed.outcome(rules, a, b)
+    if decided != keyed.UNDECIDED:
+        return decided * (WON - level), decided * (WON - level)
+    low, high = keyed.bounds(rules, a, b)
+    next_ply = WON - level - 1
+    return (low if low >= 0 else -next_ply), (high if high <= 0 else next_ply)
+
+
+@inlined
+def _remembered(table, stack, level, slot):
+    """(low, high) of a node's score by the table."""
+    key = stack.words[level, slot]
+    low, high = fetch(table, stack.ints[level, slot, BUCKET], key[2], key[3])
+    return _from_root(low, level), _from_root(high, level)
+
+
 @inner
 def _put(rules, table, stack, level, slot, a, b):
     """Write a state and its place in the table to a slot."""
@@ -75,14 +126,12 @@ def _generate(rules, table, stack, level, slot, goal):
     most that any successor decided here can be worth.
     """
     a, b = stack.words[level, slot, 0], stack.words[level, slot, 1]
-    best, count = np.int64(-1), np.int64(0)
+    best, count = np.int64(-WON), np.int64(0)
     for move in range(keyed.move_limit(rules)):
         legal, next_a, next_b = keyed.play(rules, a, b, move)
         if not legal:
             continue
-        low = high = keyed.outcome(rules, next_a, next_b)
-        if low == keyed.UNDECIDED:
-            low, high = keyed.bounds(rules, next_a, next_b)
+        low, high = _look(rules, next_a, next_b, level + 1)
         if -high >= goal:
             return np.int64(-high), np.int64(0)
         if -low < goal:
@@ -110,8 +159,7 @@ def _look_up(table, stack, level, count, goal, best):
     """Pass 2: drop the successors, at `level`, that the table decides. Returns (best, count)."""
     i = np.int64(0)
     while i < count:
-        key = stack.words[level, i]
-        low, high = fetch(table, stack.ints[level, i, BUCKET], key[2], key[3])
+        low, high = _remembered(table, stack, level, i)
         if -high >= goal:
             return np.int64(-high), np.int64(0)
         if -low < goal:
@@ -138,19 +186,19 @@ def _next(stack, level):
 
 
 @inner
-def _keep(table, stack, level, slot, value, goal, age, nodes):
+def _keep(table, stack, level, slot, score, goal, age, nodes):
     """Store the answer of a node."""
     key = stack.words[level, slot]
-    low, high = (value, 1) if value >= goal else (-1, value)
+    known = _from_here(score, level)
+    low, high = (known, WON) if score >= goal else (-WON, known)
     store(table, stack.ints[level, slot, BUCKET], key[2], key[3], low, high, age, nodes)
 
 
 @inner
 def _enter(rules, table, stack, level, slot, goal, age):
-    """Ask the table about a node, else expand it. Returns its value or OPEN."""
-    key = stack.words[level, slot]
+    """Ask the table about a node, else expand it. Returns its score or OPEN."""
     # Its predecessor has asked, but siblings searched since may be the same but for symmetry.
-    low, high = fetch(table, stack.ints[level, slot, BUCKET], key[2], key[3])
+    low, high = _remembered(table, stack, level, slot)
     if low >= goal:
         return np.int64(low)
     if high < goal:
@@ -169,29 +217,27 @@ def _enter(rules, table, stack, level, slot, goal, age):
 
 
 @inner
-def _leave(table, stack, value, age):
-    """Hand a value down the levels while it decides their nodes. Returns OPEN or the root's."""
+def _leave(table, stack, score, age):
+    """Hand a score down the levels while it decides their nodes. Returns OPEN or the root's."""
     while stack.place[LEVEL] > 0:
         level = stack.place[LEVEL] - 1
         stack.place[LEVEL] = level
         frame = stack.frames[level]
-        best = max(frame[BEST], -value)
+        best = max(frame[BEST], -score)
         if best < frame[GOAL] and frame[LEFT] > 0:
             frame[BEST] = best
             return np.int64(OPEN)
         spent = stack.place[NODES] - frame[SINCE] + 1
         _keep(table, stack, level, frame[SLOT], best, frame[GOAL], age, spent)
-        value = best
-    return np.int64(value)
+        score = best
+    return np.int64(score)
 
 
 @entry
 def begin(rules, table, stack, a, b, goal, age):
-    """Ask whether the value of a state is at least `goal`. Returns a value or OPEN."""
+    """Ask whether the score of a state is at least `goal`. Returns a score or OPEN."""
     stack.place[LEVEL] = stack.place[NODES] = 0
-    low = high = keyed.outcome(rules, a, b)
-    if low == keyed.UNDECIDED:
-        low, high = keyed.bounds(rules, a, b)
+    low, high = _look(rules, a, b, 0)
     if low >= goal:
         return np.int64(low)
     if high < goal:
@@ -202,16 +248,16 @@ def begin(rules, table, stack, a, b, goal, age):
 
 @entry
 def resume(rules, table, stack, age, budget):
-    """Go on with an OPEN question, for at most `budget` nodes. Returns a value or OPEN."""
+    """Go on with an OPEN question, for at most `budget` nodes. Returns a score or OPEN."""
     last = stack.place[NODES] + budget
     while stack.place[NODES] < last:
         level = stack.place[LEVEL]
         slot = _next(stack, level)
         goal = 1 - stack.frames[level, GOAL]
         stack.place[LEVEL] = level + 1
-        value = _enter(rules, table, stack, level + 1, slot, goal, age)
-        if value != OPEN:
-            value = _leave(table, stack, value, age)
-            if value != OPEN:
-                return value
+        score = _enter(rules, table, stack, level + 1, slot, goal, age)
+        if score != OPEN:
+            score = _leave(table, stack, score, age)
+            if score != OPEN:
+                return score
     return np.int64(OPEN)

@@ -6,11 +6,19 @@ match is the same position and there are no false hits.
     bucket   | key a | (key b) | data |   | key a | (key b) | data |
               the costliest of its age      whatever came last
 
-    data     | nodes spent: 48 bits | age : 8 | ... | high + 1 : 2 | low + 1 : 2 | used : 1 |
+    data     | nodes spent : 37 bits | age : 8 | high + WON : 9 | low + WON : 9 | used : 1 |
 
-`low <= value <= high` is what is proved, for the side to move. Age is the
-number of the question (mod 256): entries of earlier questions still answer, but
-make room first. An entry of the same position is narrowed, not overwritten.
+`low <= score <= high` is what is proved, for the side to move. A score is a value
+and a distance, larger for the better: a draw is 0, a win that ends the game in n plies
+WON - n, a loss n - WON. Who asks for values alone looks at the sign: low 1 is a win,
+however late, high -1 a loss.
+
+    -WON      -129  ...   -1     0     1   ...   129      WON
+    lost      lost next   late  draw   late   won next    won
+    already    ply        loss         win     ply        already
+
+Age is the number of the question (mod 256): entries of earlier questions still answer,
+but make room first. An entry of the same position is narrowed, not overwritten.
 """
 
 from __future__ import annotations
@@ -22,8 +30,9 @@ import numpy as np
 from retro.games.connect_bits import U0, U1
 from retro.jit import inner
 
-LOW_SHIFT, HIGH_SHIFT, AGE_SHIFT, NODES_SHIFT = (np.uint64(n) for n in (1, 3, 8, 16))
-TWO_BITS, EIGHT_BITS = np.uint64(3), np.uint64(255)
+WON = 130  # more than the plies of any game: a move adds at least one bit to two words
+LOW_SHIFT, HIGH_SHIFT, AGE_SHIFT, NODES_SHIFT = (np.uint64(n) for n in (1, 10, 19, 27))
+NINE_BITS, EIGHT_BITS = np.uint64(511), np.uint64(255)
 ODD_A, ODD_B = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xD6E8FEB86659FD93)
 FOLD = np.uint64(32)
 
@@ -61,13 +70,14 @@ def _is(table, at, a, b):
 
 @inner
 def fetch(table, at, a, b):
-    """(low, high) of a key whose bucket begins at `at`; (-1, 1) when nothing is known."""
+    """(low, high) of a key whose bucket begins at `at`; (-WON, WON) when nothing is known."""
     if not _is(table, at, a, b):
         at += table.words + 1
         if not _is(table, at, a, b):
-            return -1, 1
+            return -WON, WON
     data = table.cells[at + table.words]
-    return np.int64(data >> LOW_SHIFT & TWO_BITS) - 1, np.int64(data >> HIGH_SHIFT & TWO_BITS) - 1
+    low, high = data >> LOW_SHIFT & NINE_BITS, data >> HIGH_SHIFT & NINE_BITS
+    return np.int64(low) - WON, np.int64(high) - WON
 
 
 @inner
@@ -77,8 +87,8 @@ def _put(table, at, a, b, low, high, age, nodes):
         table.cells[at + 1] = b
     table.cells[at + table.words] = (
         U1
-        | np.uint64(low + 1) << LOW_SHIFT
-        | np.uint64(high + 1) << HIGH_SHIFT
+        | np.uint64(low + WON) << LOW_SHIFT
+        | np.uint64(high + WON) << HIGH_SHIFT
         | age << AGE_SHIFT
         | np.uint64(nodes) << NODES_SHIFT
     )

@@ -35,7 +35,7 @@ from retro.games.quarto_keyed import EIGHT, HAND, HAS_HAND, HIGH, LOW, PIECE, sp
 from retro.jit import entry, inner
 from retro.search.engine_bits import U0, U1, inlined, popcount, trailing_zeros
 from retro.search.keyed_engine import OPEN
-from retro.search.keyed_table import bucket_of, fetch, store
+from retro.search.keyed_table import WON, bucket_of, fetch, store
 
 NO, YES = 0, 1  # and OPEN, not answered yet
 
@@ -227,7 +227,7 @@ def _keep(table, stack, level, answer, age):
     ints, keys = stack.ints, stack.keys
     bucket, goal = ints[level, BUCKET], ints[level, GOAL]
     if bucket >= 0:
-        lower, upper = (goal, 1) if answer == YES else (-1, goal - 1)
+        lower, upper = (goal, WON) if answer == YES else (-WON, goal - 1)
         spent = stack.place[NODES] - ints[level, SINCE] + 1
         store(table, bucket, keys[level, 0], keys[level, 1], lower, upper, age, spent)
 
