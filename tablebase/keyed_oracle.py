@@ -2,6 +2,7 @@
 
 The twin of `oracle`, which answers about Connect Four: the table answers what it
 covers, the solver the rest, both in the same form; `source` says which of them did.
+Only the solver knows distances; it takes the values from the table, where it can.
 """
 
 from __future__ import annotations
@@ -11,13 +12,14 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from retro.errors import GameOverError, MissingTableError, TimeLimitError
-from tablebase.keyed_probe import KeyedProbe, MoveValue, as_position
+from retro.games.rated import RatedMove
+from tablebase.keyed_probe import KeyedProbe, as_position, rate_moves
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from retro.games.catalogue import PlacementGame
-    from retro.search.keyed_search import KeyedSolver
+    from retro.search.keyed_search import KeyedSolution, KeyedSolver
     from tablebase.keyed_probe import KeyedTable
     from tablebase.probe import Source
 
@@ -49,6 +51,8 @@ class KeyedOracle:
     >>> found = oracle.probe("b2 b1")
     >>> found.value, found.source, len(found.best)
     (1, 'search', 6)
+    >>> [(move.move, move.plies) for move in oracle.analyse("b2 b1")][:2]
+    [('a1', 5), ('c1', 5)]
     """
 
     def __init__(
@@ -63,7 +67,8 @@ class KeyedOracle:
         report: Callable[[int, float], None] = lambda *_: None,
     ) -> None:
         self.game, self.root, self.board, self.table = game, root, root.board, table
-        self._memory_mb, self._time_limit = memory_mb, time_limit
+        self._memory_mb = memory_mb
+        self._time_limit = self._limit = time_limit
         self._before_search, self._report = before_search, report
         self._begin = time.monotonic()
 
@@ -77,23 +82,45 @@ class KeyedOracle:
 
     def value(self, position: Any) -> tuple[int, Source]:
         """The value of an unfinished position for the side to move, and who knew it."""
-        self._begin = time.monotonic()
+        self._start(self._time_limit)
         return self._value(position)
 
     def probe(self, position: Any) -> KeyedProbe:
         """The value of a position and of every legal move, best first, and who knew it."""
-        self._begin = time.monotonic()
+        self._start(self._time_limit)
         return self._probe(self._live(position))
 
-    def best_line(self, position: Any) -> list[MoveValue]:
-        """A game with best play to its end, always the first of the best moves."""
-        self._begin = time.monotonic()
+    def best_line(self, position: Any) -> list[RatedMove]:
+        """A game with best play to its end: the table's, which knows values, or `main_line`."""
         position = self._live(position)
-        line: list[MoveValue] = []
+        if self._table_value(self.game.state(position)) is None or self.table is None:
+            return self.main_line(position)
+        return self.table.best_line(position)
+
+    def solve(self, position: Any, strong: bool = False) -> KeyedSolution:
+        """The value of a position, finished or not, with `strong` also its distance."""
+        self._start(self._time_limit)
+        return self._solve(self.as_position(position), strong)
+
+    def analyse(self, position: Any) -> list[RatedMove]:
+        """Every legal move with its value and its distance, best first."""
+        self._start(self._time_limit)
+        return rate_moves(self.game, self._live(position), self._value_and_plies)
+
+    def main_line(self, position: Any) -> list[RatedMove]:
+        """A game in which the winner hurries and the loser stalls: the first of `analyse`."""
+        self._start(self._time_limit)
+        position = self._live(position)
+        line: list[RatedMove] = []
         while not position.is_over():
-            line.append(self._probe(position).moves[0])
+            line.append(self._fastest(position))
             position = position.play(line[-1].number)
         return line
+
+    def fastest(self, position: Any, seconds: float) -> RatedMove:
+        """The first of `analyse`, if that is found in so many seconds; else `TimeLimitError`."""
+        self._start(seconds)
+        return self._fastest(self._live(position))
 
     def _live(self, position: Any) -> Any:
         position = self.as_position(position)
@@ -103,13 +130,8 @@ class KeyedOracle:
 
     def _probe(self, position: Any) -> KeyedProbe:
         value, source = self._value(position)
-        rated = []
-        for move in position.legal_moves():
-            after = position.play(move)
-            outcome = after.outcome()
-            worth = -(self._value(after)[0] if outcome is None else outcome)
-            rated.append(MoveValue(self.game.write_move(position, move), move, worth))
-        return KeyedProbe(position, value, sorted(rated, key=lambda move: -move.value), source)
+        moves = rate_moves(self.game, position, lambda after: (self._value(after)[0], None))
+        return KeyedProbe(position, value, moves, source)
 
     def _value(self, position: Any) -> tuple[int, Source]:
         if self.table is not None:
@@ -120,19 +142,56 @@ class KeyedOracle:
         self._check_time()
         return self._solver.solve(self.game.state(position)).value, "search"
 
+    def _solve(self, position: Any, strong: bool = True) -> KeyedSolution:
+        from retro.search.keyed_search import KeyedSolution
+
+        state = self.game.state(position)
+        known = None if strong else self._table_value(state)
+        if known is not None:  # without making a solver
+            return KeyedSolution(known, None, 0, "table")
+        self._check_time()
+        return self._solver.solve(state, strong)
+
+    def _value_and_plies(self, position: Any) -> tuple[int, int]:
+        found = self._solve(position)
+        return found.value, found.plies or 0
+
+    def _fastest(self, position: Any) -> RatedMove:
+        """The first move that keeps value and distance; asks only until one fits."""
+        whole = self._solve(position)
+        for move in position.legal_moves():
+            after = position.play(move)
+            outcome = after.outcome()
+            value, plies = self._value_and_plies(after) if outcome is None else (outcome, 0)
+            if (-value, plies + 1) == (whole.value, whole.plies):
+                name = self.game.write_move(position, move)
+                return RatedMove(name, move, whole.value, whole.plies)
+        raise AssertionError("no move keeps the value and distance of the position")
+
+    def _table_value(self, state: tuple[int, int]) -> int | None:
+        """What the table says of a state; None where it does not have it."""
+        if self.table is None:
+            return None
+        return self.table.get_state(self.game.position(self.board, *state).ply, state)
+
     @cached_property
     def _solver(self) -> KeyedSolver:
         from retro.search.keyed_search import KeyedSolver
 
         rules = self.game.rules(self.board)
         self._before_search()
-        return KeyedSolver(rules, memory_mb=self._memory_mb, report=self._tick)
+        return KeyedSolver(
+            rules, memory_mb=self._memory_mb, probe=self._table_value, report=self._tick
+        )
+
+    def _start(self, limit: float | None) -> None:
+        """The clock of a new question."""
+        self._begin, self._limit = time.monotonic(), limit
 
     def _tick(self, nodes: int, seconds: float) -> None:
         self._report(nodes, seconds)
         self._check_time()
 
     def _check_time(self) -> None:
-        limit = self._time_limit
-        if limit is not None and time.monotonic() - self._begin > limit:
-            raise TimeLimitError(f"not answered within {limit:g} s")
+        if self._limit is not None and time.monotonic() - self._begin > self._limit:
+            raise TimeLimitError(f"not answered within {self._limit:g} s")

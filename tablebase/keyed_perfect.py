@@ -1,16 +1,17 @@
 """The perfect player of any game that kernels know: by its table, else by the solver.
 
-Plays a move that wins at once; else the first, as the game lists them, that keeps the
-value. Values are exact but have no distances, so it wins at leisure. The twin of
-`perfect`, which plays Connect Four.
+The twin of `perfect`, which plays Connect Four. Value first: a move that wins at once, else
+the first, as the game lists them, that keeps the value. Then speed: if the solver finds the
+distances within `seconds`, the winner plays the fastest and the loser the slowest move.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from retro.games.values import LOSS, WIN
-from tablebase.perfect import Advice
+from retro.errors import TimeLimitError
+from retro.games.values import DRAW, LOSS, WIN
+from tablebase.perfect import DEFAULT_SECONDS, Advice
 
 if TYPE_CHECKING:
     from tablebase.keyed_oracle import KeyedOracle
@@ -26,14 +27,14 @@ class KeyedPerfectPlayer:
     >>> player = KeyedPerfectPlayer(KeyedOracle(game, start, None, memory_mb=1))
     >>> position = game.read_position(start.board, "b2 b1")
     >>> advice = player.advise(position)
-    >>> game.write_move(position, advice.move), advice.value, advice.source
-    ('a1', 1, 'search')
+    >>> game.write_move(position, advice.move), advice.value, advice.plies, advice.source
+    ('a1', 1, 5, 'search')
     """
 
     name = "perfect"
 
-    def __init__(self, oracle: KeyedOracle) -> None:
-        self._oracle = oracle
+    def __init__(self, oracle: KeyedOracle, *, seconds: float = DEFAULT_SECONDS) -> None:
+        self._oracle, self._seconds = oracle, seconds
 
     def choose(self, position: Any) -> int:
         return self.advise(position).move
@@ -43,6 +44,16 @@ class KeyedPerfectPlayer:
 
     def advise(self, position: Any) -> Advice:
         """A best move; the position is not over."""
+        advice = self._by_value(position)
+        if advice.plies is not None or advice.value == DRAW:
+            return advice
+        try:
+            best = self._oracle.fastest(position, self._seconds)
+        except TimeLimitError:
+            return advice
+        return Advice(best.number, best.value, best.plies, advice.source)
+
+    def _by_value(self, position: Any) -> Advice:
         value, source = self._oracle.value(position)
         after = {move: position.play(move) for move in position.legal_moves()}
         for move, successor in after.items():

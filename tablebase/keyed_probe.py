@@ -24,6 +24,7 @@ from retro.errors import (
 )
 from retro.games.catalogue import find_game
 from retro.games.keyed import canonical_of
+from retro.games.rated import RatedMove, order_moves
 from retro.walk import keyed_kernels as kernels
 from tablebase.files import Closing
 from tablebase.keyed_format import CHUNK_KEYS
@@ -31,7 +32,7 @@ from tablebase.keyed_store import KeyedTableFile
 from tablebase.places import keyed_build_command, keyed_path, require_table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -45,24 +46,16 @@ if TYPE_CHECKING:
 CACHED_LAYERS = 2  # for questions in bulk
 
 
-class MoveValue(NamedTuple):
-    """A legal move and its value **for the player who makes it**."""
-
-    move: str
-    number: int  # as `play` takes it
-    value: int
-
-
 class KeyedProbe(NamedTuple):
     """The value of a position for the side to move, and every legal move, best first."""
 
     position: Any
     value: int
-    moves: list[MoveValue]
+    moves: list[RatedMove]
     source: Source = "table"
 
     @property
-    def best(self) -> list[MoveValue]:
+    def best(self) -> list[RatedMove]:
         """All moves that keep the value."""
         return [move for move in self.moves if move.value == self.value]
 
@@ -90,6 +83,20 @@ def as_position(game: PlacementGame, board: Any, thing: Any) -> Any:
     if position.board != board:
         raise WrongBoardError(f"the position is on {position.board}, the table on {board}")
     return position
+
+
+def rate_moves(
+    game: PlacementGame, position: Any, solve: Callable[[Any], tuple[int, int | None]]
+) -> list[RatedMove]:
+    """Every legal move, best first; `solve` knows value and distance of an unfinished position."""
+    rated = []
+    for move in position.legal_moves():
+        after = position.play(move)
+        outcome = after.outcome()
+        value, plies = solve(after) if outcome is None else (outcome, 0)
+        name = game.write_move(position, move)
+        rated.append(RatedMove(name, move, -value, None if plies is None else plies + 1))
+    return order_moves(rated)
 
 
 def open_keyed_file(path: Path) -> KeyedTable:
@@ -174,18 +181,13 @@ class KeyedTable(Closing):
         """The value of a position and of every legal move, best first."""
         position = self.as_position(position)
         value = self.probe_wdl(position)
-        rated = []
-        for move in position.legal_moves():
-            after = position.play(move)
-            outcome = after.outcome()
-            worth = -(self.probe_wdl(after) if outcome is None else outcome)
-            rated.append(MoveValue(self.game.write_move(position, move), move, worth))
-        return KeyedProbe(position, value, sorted(rated, key=lambda move: -move.value))
+        moves = rate_moves(self.game, position, lambda after: (self.probe_wdl(after), None))
+        return KeyedProbe(position, value, moves)
 
-    def best_line(self, position: Any) -> list[MoveValue]:
+    def best_line(self, position: Any) -> list[RatedMove]:
         """A game with best play to its end, always the first of the best moves."""
         position = self.as_position(position)
-        line: list[MoveValue] = []
+        line: list[RatedMove] = []
         while not position.is_over() or not line:
             best = self.probe(position).moves[0]
             line.append(best)

@@ -21,7 +21,7 @@ import numpy as np
 from retro.errors import GameOverError, NotCoveredError, TimeLimitError
 from retro.games.connect import Position
 from retro.games.connect_text import as_position, column_text
-from retro.games.rated import RatedMove, order_moves
+from retro.games.rated import RatedMove, centre_first, order_moves
 from tablebase.probe import Probe
 
 if TYPE_CHECKING:
@@ -100,13 +100,13 @@ class Oracle:
             with contextlib.suppress(NotCoveredError):
                 return table.probe(position)
         moves = []
-        for column in position.legal_columns():
+        for column in centre_first(position.legal_columns(), self.board.width):
             after = position.play(column)
             outcome = after.outcome()
             value = -self.solver.solve(after).value if outcome is None else -outcome
             plies = None if outcome is None else 1
             moves.append(RatedMove(column_text(column), column, value, plies))
-        moves = order_moves(self.board, moves)
+        moves = order_moves(moves)
         return Probe(position, moves[0].value, moves, "search")
 
     def best_line(self, position: Any) -> Line:

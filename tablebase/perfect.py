@@ -20,8 +20,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 from retro.errors import NotCoveredError, TimeLimitError
-from retro.games.connect_text import as_position, column_text
-from retro.games.rated import RatedMove, order_moves
+from retro.games.connect_text import as_position
+from retro.games.rated import centre_first
 from retro.games.values import DRAW, LOSS
 from retro.search.players import Player
 from tablebase.book import Entry, look_up, open_book
@@ -128,7 +128,7 @@ class PerfectPlayer:
         for table in self._tables:
             with contextlib.suppress(NotCoveredError):
                 best = table.probe(position).moves[0]
-                return Advice(best.column, best.value, best.plies, "table")
+                return Advice(best.number, best.value, best.plies, "table")
         return None
 
     def _by_book(self, position: Position) -> Advice | None:
@@ -137,7 +137,7 @@ class PerfectPlayer:
 
     def _by_search(self, position: Position) -> Advice:
         """A move that keeps the value; asks no more than it takes to know one."""
-        columns = centre_first(position)
+        columns = centre_first(position.legal_columns(), self.board.width)
         after = {column: position.play(column) for column in columns}
         for column in columns:
             if after[column].outcome() == LOSS:
@@ -190,7 +190,7 @@ def first_best(solver: Solver, position: Position) -> Entry:
     Entry(column=0, value=1, plies=1)
     """
     whole = solver.solve(position, strong=True)
-    for column in centre_first(position):
+    for column in centre_first(position.legal_columns(), position.board.width):
         after = position.play(column)
         outcome = after.outcome()
         if outcome is None:
@@ -201,12 +201,6 @@ def first_best(solver: Solver, position: Position) -> Entry:
         if (value, plies) == (whole.value, whole.plies):
             return Entry(column, value, plies)
     raise AssertionError("no move keeps the value and distance of the position")
-
-
-def centre_first(position: Position) -> list[int]:
-    """The legal columns in the one order of moves, as long as nothing is known of them."""
-    unrated = [RatedMove(column_text(c), c, DRAW, None) for c in position.legal_columns()]
-    return [move.column for move in order_moves(position.board, unrated)]
 
 
 def _wins_at_once(position: Position) -> bool:

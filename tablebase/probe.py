@@ -28,7 +28,7 @@ from retro.errors import (
 from retro.games.connect import DEFAULT_CONNECT, Board, Position
 from retro.games.connect_bits import geometry, is_reachable
 from retro.games.connect_text import as_position, column_text
-from retro.games.rated import RatedMove, order_moves
+from retro.games.rated import RatedMove, centre_first, order_moves
 from retro.index.enumerate import marked_positions
 from retro.index.layout import Layout, make_layout
 from retro.index.ranking import NO_RANK, Place, rank_many, unrank_position
@@ -179,14 +179,14 @@ class Tablebase(Closing):
         position = as_position(self.board, position)
         value = self._value(position)
         moves = []
-        for column in position.legal_columns():
+        for column in centre_first(position.legal_columns(), self.board.width):
             after = position.play(column)
             outcome = after.outcome()
             for_next = self._value(after) if outcome is None else outcome
             moves.append(
                 RatedMove(column_text(column), column, -for_next, None if outcome is None else 1)
             )
-        return Probe(position, value, order_moves(self.board, moves))
+        return Probe(position, value, order_moves(moves))
 
     def best_line(self, position: Any) -> list[RatedMove]:
         """One line of best play to the end of the game, always the first of the best moves."""
@@ -195,7 +195,7 @@ class Tablebase(Closing):
         while not position.is_over() or not line:
             best = self.probe(position).moves[0]
             line.append(best)
-            position = position.play(best.column)
+            position = position.play(best.number)
         return line
 
     def _value(self, position: Position) -> int:

@@ -21,9 +21,8 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
-from retro.games.connect import Position
+from retro.games.rated import centre_first
 from retro.games.values import DRAW, LOSS, WIN
-from tablebase.perfect import centre_first
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -140,7 +139,7 @@ def _first_best(
 
 def _columns(board: Board) -> list[int]:
     """The columns in the one order of moves, as long as nothing is known of them."""
-    return centre_first(Position(board))
+    return centre_first(range(board.width), board.width)
 
 
 def _has_line(board: Board, stones: Words) -> NDArray[np.bool_]:

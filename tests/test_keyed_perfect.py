@@ -71,7 +71,8 @@ def test_it_keeps_the_value_by_table_and_by_search(name: str, tmp_path: Path) ->
                 after = position.play(advice.move)
                 assert -value(after) == advice.value
                 wins = [m for m in position.legal_moves() if position.play(m).outcome() == -1]
-                assert (advice.plies == 1) == bool(wins) == (after.outcome() == -1)
+                assert ((advice.value, advice.plies) == (1, 1)) == bool(wins)
+                assert bool(wins) == (after.outcome() == -1)
 
 
 @pytest.mark.parametrize("name", BOARDS)
@@ -86,7 +87,8 @@ def test_table_and_search_answer_alike(name: str, tmp_path: Path) -> None:
             found = by_table.probe(position)
             assert found == table.probe(position)
             assert by_search.probe(position) == found._replace(source="search")
-            assert by_search.best_line(position) == table.best_line(position)
+            assert by_table.best_line(position) == table.best_line(position)
+            assert by_search.best_line(position) == by_table.main_line(position)
 
 
 @pytest.mark.parametrize("command", ["probe", "line"])

@@ -53,7 +53,7 @@ def test_both_lines_keep_the_value_to_the_end(
         position, value = read_moves(BOARD, moves), line.value
         for move in line.moves:
             assert table.probe_wdl(position) == value == move.value
-            position, value = position.play(move.column), -value
+            position, value = position.play(move.number), -value
         assert position.is_over()
     assert len(by_search.moves) == searching.solver.solve(moves, strong=True).plies
 

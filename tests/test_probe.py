@@ -16,7 +16,7 @@ from retro.errors import (
 )
 from retro.games.connect import Board, Position, find_moves
 from retro.games.connect_text import read_moves, to_array, write_grid
-from retro.games.rated import RatedMove, order_moves
+from retro.games.rated import RatedMove, centre_first, order_moves
 from tablebase.build import build_tablebase
 from tablebase.lookup import PAGE_BYTES
 from tablebase.probe import open_tablebase
@@ -80,16 +80,16 @@ def test_moves_have_the_values_of_naive_for_the_player_who_makes_them(table, tru
     for i in rng.choice(unfinished, 300, replace=False):
         probe = table.probe((int(first[i]), int(second[i])))
         after = naive.successors(GAME, texts[i])
-        assert {m.column: m.value for m in probe.moves} == {c: -known[t] for c, t in after.items()}
-        assert {m.column for m in probe.moves if m.plies == 1} == {
+        assert {m.number: m.value for m in probe.moves} == {c: -known[t] for c, t in after.items()}
+        assert {m.number for m in probe.moves if m.plies == 1} == {
             c for c, t in after.items() if naive.EMPTY not in t or naive.line_is_complete(GAME, t)
         }
         assert probe.value == known[texts[i]] == max(m.value for m in probe.moves)
-        assert {m.column for m in probe.best} == {
+        assert {m.number for m in probe.best} == {
             c for c, t in after.items() if -known[t] == probe.value
         }
         assert [m.value for m in probe.moves] == sorted(m.value for m in probe.moves)[::-1]
-        assert all(m.move == str(m.column + 1) for m in probe.moves)
+        assert all(m.move == str(m.number + 1) for m in probe.moves)
 
 
 def test_a_lost_position_has_only_losing_moves(table_5x4):
@@ -107,9 +107,18 @@ def test_moves_are_ordered_wins_first_ends_first_centre_first():
         move(0, 1, 1), move(4, 1, 7), move(2, 1), move(1, 1), move(3, 1),
         move(2, 0, 1), move(0, 0), move(3, -1), move(2, -1, 8), move(1, -1, 2),
     ]  # fmt: skip
-    board = Board(5, 4)
+    columns = centre_first(range(5), 5)
+    assert columns == [2, 1, 3, 0, 4]
     for shift in range(len(ordered)):
-        assert order_moves(board, ordered[shift:] + ordered[:shift]) == ordered
+        shifted = ordered[shift:] + ordered[:shift]
+        listed = sorted(shifted, key=lambda move: columns.index(move.number))
+        assert order_moves(listed) == ordered
+
+
+def test_equal_moves_stay_as_they_were_listed():
+    listed = [RatedMove(name, 0, value, None) for value in (-1, 1, 0) for name in "cab"]
+    found = [(move.value, move.move) for move in order_moves(listed)]
+    assert found == [(value, name) for value in (1, 0, -1) for name in "cab"]
 
 
 def test_a_move_that_ends_the_game_comes_first(table_5x4):
@@ -164,7 +173,7 @@ def test_a_best_line_ends_the_game_with_the_value_it_began_with(table_5x4, moves
     for move in table_5x4.best_line(moves):
         assert move == table_5x4.probe(position).moves[0]
         assert sign * move.value == value
-        position, sign = position.play(move.column), -sign
+        position, sign = position.play(move.number), -sign
     assert sign * position.outcome() == value
 
 

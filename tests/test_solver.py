@@ -70,7 +70,7 @@ def test_analysis_is_best_first_and_consistent_with_solving(solver: Solver) -> N
     moves = solver.analyse("443")
     whole = solver.solve("443", strong=True)
     assert (moves[0].value, moves[0].plies) == (whole.value, whole.plies)
-    assert {move.column for move in moves} == set(range(5))
+    assert {move.number for move in moves} == set(range(5))
     for move in moves:
         after = solver.solve("443" + move.move, strong=True)
         assert (move.value, move.plies) == (-after.value, after.plies + 1)
@@ -90,7 +90,7 @@ def test_the_best_line_takes_as_long_as_the_distance_says(solver: Solver) -> Non
         line = solver.best_line(moves)
         assert len(line) == solver.solve(moves, strong=True).plies
         position = Position(solver.board)
-        for column in [int(m) - 1 for m in moves] + [m.column for m in line]:
+        for column in [int(m) - 1 for m in moves] + [m.number for m in line]:
             position = position.play(column)
         assert position.is_over()
 

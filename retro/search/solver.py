@@ -27,7 +27,7 @@ from retro.errors import (
 )
 from retro.games.connect import DEFAULT_CONNECT, Board, Position
 from retro.games.connect_text import as_position, column_text
-from retro.games.rated import RatedMove, order_moves
+from retro.games.rated import RatedMove, centre_first, order_moves
 from retro.games.values import DRAW, WIN
 from retro.search.engine_goals import Answer, Engine, fork, make_engine
 from retro.search.engine_goals import solve as engine_solve
@@ -184,7 +184,7 @@ class Solver:
         """Every legal move with its value and distance for the mover, best first."""
         stones = self._stones(position)
         moves = []
-        for column in stones.columns():
+        for column in centre_first(stones.columns(), self.board.width):
             after = stones.play(column)
             if after.is_over():
                 value, plies = (WIN if self.board.has_line(after.other) else 0), 1
@@ -192,7 +192,7 @@ class Solver:
                 reply = self._solve(after, strong=True)
                 value, plies = -reply.value, 1 + (reply.plies or 0)
             moves.append(RatedMove(column_text(column), column, value, plies))
-        return order_moves(self.board, moves)
+        return order_moves(moves)
 
     def best_line(self, position: Any) -> list[RatedMove]:
         """One line of best play to the end of the game: always the first of the best moves."""
@@ -201,7 +201,7 @@ class Solver:
         while not line or not stones.is_over():
             best = self.analyse(stones)[0]
             line.append(best)
-            stones = stones.play(best.column)
+            stones = stones.play(best.number)
         return line
 
     def _stones(self, position: Any) -> Stones:

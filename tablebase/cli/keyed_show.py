@@ -13,8 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from retro.games.catalogue import PlacementGame
+    from retro.games.rated import RatedMove
     from tablebase.keyed_oracle import KeyedOracle
-    from tablebase.keyed_probe import KeyedProbe, KeyedTable, MoveValue
+    from tablebase.keyed_probe import KeyedProbe, KeyedTable
     from tablebase.keyed_verify import KeyedVerified
 
 __all__ = ["print_json"]
@@ -111,7 +112,7 @@ def probe_json(oracle: KeyedOracle, found: KeyedProbe) -> dict[str, Any]:
     }
 
 
-def print_line(oracle: KeyedOracle, start: KeyedProbe, line: Sequence[MoveValue]) -> None:
+def print_line(oracle: KeyedOracle, start: KeyedProbe, line: Sequence[RatedMove]) -> None:
     """Whose turn it is, the moves, and how the game ends."""
     print_turn(start, oracle.game)
     print(" ".join(move.move for move in line))
@@ -121,7 +122,7 @@ def print_line(oracle: KeyedOracle, start: KeyedProbe, line: Sequence[MoveValue]
     print(f"after {len(line)} plies {position.over_message()}")
 
 
-def line_json(oracle: KeyedOracle, start: KeyedProbe, line: Sequence[MoveValue]) -> dict[str, Any]:
+def line_json(oracle: KeyedOracle, start: KeyedProbe, line: Sequence[RatedMove]) -> dict[str, Any]:
     return {
         **_about(oracle),
         "position": position_text(oracle, start.position),

@@ -1,20 +1,23 @@
-"""`tablebase solve --game G BOARD [POSITION]`: any game but Connect Four, by table or by search.
+"""`tablebase solve` and `analyse` of any game but Connect Four, by table or by search.
 
     tablebase solve --game mnk 4x4 --connect 4            DRAW
     tablebase solve --game mnk 3x3 "b2 a1 c3"             WIN, DRAW or LOSS for the side to move
+    tablebase solve --game mnk 3x3 "b2 b1" --strong       WIN 5: and the plies to the end
     tablebase solve --game domineering 6x6                N: the class of the board, see below
+    tablebase analyse --game mnk 3x3 "b2 b1"              every move, best first, and the main line
 
 In Domineering either side may start. A board alone is therefore solved twice and
 put into one of four classes: V or H if that side wins whoever starts, N if the
 next player, who starts, wins, P if the previous player does. `--starts` or a position
-asks for one value.
+asks for one value. With `--strong` the plies follow, Vertical's start before Horizontal's.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import time
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,60 +28,64 @@ from tablebase.cli.common import add_json, add_search, check_memory, read_text, 
 from tablebase.places import keyed_path
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from retro.games.catalogue import PlacementGame
     from retro.games.domineering import DomineeringBoard
     from retro.search.keyed_search import KeyedSolution
+    from tablebase.keyed_oracle import KeyedOracle
 
-COMMAND = "solve"
+COMMANDS = ("solve", "analyse")
 GAME_OPTION = "--game"
 CONNECT = "connect4"  # has a solver of its own
 OTHERS = tuple(name for name in NAMES if name != CONNECT)
 
 
 def is_asked(arguments: Sequence[str]) -> bool:
-    """Whether a command line solves a position of another game than Connect Four."""
-    return arguments[:1] == [COMMAND] and any(word in arguments for word in (GAME_OPTION, *OTHERS))
+    """Whether a command line is about a position of another game than Connect Four."""
+    named = any(word in arguments for word in (GAME_OPTION, *OTHERS))
+    return bool(arguments) and arguments[0] in COMMANDS and named
 
 
 def without_connect(arguments: Sequence[str]) -> list[str]:
     """`solve --game connect4 443` is `solve 443`."""
     words = list(arguments)
     for i in range(1, len(words)):
-        if words[0] == COMMAND and words[i - 1 : i + 1] == [GAME_OPTION, CONNECT]:
+        if words[0] in COMMANDS and words[i - 1 : i + 1] == [GAME_OPTION, CONNECT]:
             return words[: i - 1] + words[i + 1 :]
     return words
 
 
-def solve(arguments: Sequence[str]) -> int:
-    """`solve --game G BOARD ...`, or `solve G BOARD ...` as with the commands on tables."""
-    words = list(arguments[1:])
+def answer(arguments: Sequence[str]) -> int:
+    """`COMMAND --game G BOARD ...`, or `COMMAND G BOARD ...` as with the commands on tables."""
+    command, *words = arguments
     if GAME_OPTION not in words:
         name = next(word for word in words if word in OTHERS)
         words.remove(name)
         words += [GAME_OPTION, name]
-    game = find_game(_game_name(words))
-    options = _parser(game).parse_intermixed_args(words)
+    game = find_game(_game_name(command, words))
+    options = _parser(command, game).parse_intermixed_args(words)
     check_memory(options.memory)
     given = {option.name: getattr(options, f"option_{option.name}") for option in game.options}
     given = {name: text for name, text in given.items() if text is not None}
     board = game.parse(options.board, given)
+    if command == "analyse":
+        return _analysis(options, game, _asked_position(options, game, board))
     if game.name == "domineering" and options.position is None and "starts" not in given:
         return _class(options, board)
     return _value(options, game, _asked_position(options, game, board))
 
 
-def _game_name(words: list[str]) -> str:
-    parser = argparse.ArgumentParser(prog="tablebase solve", add_help=False)
+def _game_name(command: str, words: list[str]) -> str:
+    parser = argparse.ArgumentParser(prog=f"tablebase {command}", add_help=False)
     parser.add_argument(GAME_OPTION, required=True, metavar="G")
     name: str = parser.parse_known_args(words)[0].game
     return name
 
 
-def _parser(game: PlacementGame) -> argparse.ArgumentParser:
+def _parser(command: str, game: PlacementGame) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog=f"tablebase solve --game {game.name}", description=game.about
+        prog=f"tablebase {command} --game {game.name}", description=game.about
     )
     parser.add_argument(GAME_OPTION, metavar="G", help=f"one of {', '.join(OTHERS)}")
     size = "rows x columns" if game.name == "domineering" else "columns x rows"
@@ -94,6 +101,8 @@ def _parser(game: PlacementGame) -> argparse.ArgumentParser:
             help=option.help,
         )
     parser.add_argument("--tables", type=Path, metavar="DIR", help="folder of tables to ask first")
+    if command == "solve":
+        parser.add_argument("--strong", action="store_true", help="also the plies to the end")
     add_search(parser)
     add_json(parser)
     return parser
@@ -118,21 +127,40 @@ def _asked_position(options: argparse.Namespace, game: PlacementGame, board: Any
 
 
 def _value(options: argparse.Namespace, game: PlacementGame, position: Any) -> int:
-    """Print the value of one position."""
+    """Print the value of one position, and its distance."""
     from tablebase.cli import show
 
     if position.is_over():
         raise GameOverError(f"{position.over_message()}: nothing to solve")
     found = _solve(options, game, position)
     word = VALUE_NAMES[found.value]
-    size, details = game.describe(position.board)
-    say(f"{word} for the side to move, by {found.source}, {found.nodes:,} nodes")
+    by = "table and search" if found.source == "both" else found.source
+    say(f"{word} for the side to move, by {by}, {found.nodes:,} nodes")
     if options.json:
-        content = {"game": game.name, "board": size, "options": details}
-        content |= {"position": game.write_position(position), "value": word}
+        content = {**_about(game, position), "value": word, "plies": found.plies}
         show.print_json({**content, "nodes": found.nodes, "source": found.source})
     else:
-        print(word)
+        print(f"{word} {found.plies}" if options.strong else word)
+    return 0
+
+
+def _about(game: PlacementGame, position: Any) -> dict[str, Any]:
+    size, details = game.describe(position.board)
+    text = game.write_position(position)
+    return {"game": game.name, "board": size, "options": details, "position": text}
+
+
+def _analysis(options: argparse.Namespace, game: PlacementGame, position: Any) -> int:
+    """Print value and distance of every move, best first, and the main line."""
+    from tablebase.cli import show
+
+    with _open_oracle(options, game, position.board) as oracle:
+        moves = oracle.analyse(position)
+        line = [move.move for move in oracle.main_line(position)]
+    if options.json:
+        show.print_json({**_about(game, position), **show.analysis_json(moves), "line": line})
+    else:
+        show.print_analysis(moves, " ".join(line))
     return 0
 
 
@@ -150,19 +178,21 @@ def _class(options: argparse.Namespace, board: DomineeringBoard) -> int:
             options, game, game.start(replace(board, first=side)), already=started - begin
         )
         word, nodes = VALUE_NAMES[found[side].value], found[side].nodes
+        end = f" in {found[side].plies} plies" if options.strong else ""
         seconds = time.monotonic() - started
-        say(f"{side} starts: {word} for {side}, {nodes:,} nodes, {seconds:.1f} s")
+        say(f"{side} starts: {word} for {side}{end}, {nodes:,} nodes, {seconds:.1f} s")
     letter = outcome_class(found["vertical"].value, found["horizontal"].value)
     say(f"{board.rows} rows, {board.cols} columns: {letter}, {CLASSES[letter]}")
     if options.json:
         content = {"game": game.name, "board": str(board), "rows": board.rows, "cols": board.cols}
         starts = {
-            f"{side}_starts": {"value": VALUE_NAMES[s.value], "nodes": s.nodes, "source": s.source}
-            for side, s in found.items()
+            f"{side}_starts": {**asdict(solution), "value": VALUE_NAMES[solution.value]}
+            for side, solution in found.items()
         }
         show.print_json({**content, "class": letter, "meaning": CLASSES[letter], **starts})
     else:
-        print(letter)
+        plies = [str(found[side].plies) for side in OTHER] if options.strong else []
+        print(" ".join([letter, *plies]))
     return 0
 
 
@@ -173,23 +203,27 @@ def _solve(
 
     `already` are the seconds of the time limit that are gone.
     """
-    from retro.search.keyed_search import KeyedSolution, KeyedSolver
+    with _open_oracle(options, game, position.board, already) as oracle:
+        return oracle.solve(position, strong=options.strong)
 
-    state = game.state(position)
-    path = keyed_path(game, game.start(position.board), options.tables)
-    if path.exists():
-        from tablebase.keyed_probe import KeyedTable
-        from tablebase.keyed_store import KeyedTableFile
 
-        with KeyedTable(KeyedTableFile(path)) as table:
-            value = table.get_state(position.ply, state)
-        if value is not None:
-            return KeyedSolution(value, 0, "table")
+@contextlib.contextmanager
+def _open_oracle(
+    options: argparse.Namespace, game: PlacementGame, board: Any, already: float = 0
+) -> Iterator[KeyedOracle]:
+    """The table of a board, if that is there, and the solver."""
+    from tablebase.keyed_oracle import KeyedOracle
+    from tablebase.keyed_probe import open_keyed_file
+
+    start = game.start(board)
+    path = keyed_path(game, start, options.tables)
     limit = options.time_limit
-    solver = KeyedSolver(
-        game.rules(position.board),
-        memory_mb=options.memory,
-        time_limit=None if limit is None else max(0.0, limit - already),
-        report=report_search,
-    )
-    return solver.solve(state)
+    with open_keyed_file(path) if path.exists() else contextlib.nullcontext() as table:
+        yield KeyedOracle(
+            game,
+            start,
+            table,
+            memory_mb=options.memory,
+            time_limit=None if limit is None else max(0.0, limit - already),
+            report=report_search,
+        )

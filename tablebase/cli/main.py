@@ -48,7 +48,7 @@ def _main(arguments: Sequence[str] | None) -> int:
     if keyed.is_question(words):
         return keyed.question(words)
     if keyed_solve.is_asked(words):
-        return keyed_solve.solve(words)
+        return keyed_solve.answer(words)
     if words and words[0] in keyed.QUESTIONS:
         words = [word for word in words if word != keyed.CONNECT]
     options = make_parser(words[0] if words else "").parse_args(words)
@@ -61,8 +61,8 @@ def make_parser(asked: str = "") -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="tablebase",
         description="Ask exact tables, or search. Values are for the side to move.",
-        epilog="probe, line, stats, solve and verify take another game than Connect Four before "
-        f"the board, such as mnk 4x4; games: {', '.join(NAMES)}.",
+        epilog="probe, line, stats, solve, analyse and verify take another game than Connect Four "
+        f"before the board, such as mnk 4x4; games: {', '.join(NAMES)}.",
     )
     add_version(parser)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")

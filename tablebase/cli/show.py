@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from retro.games.connect import Board, Position
+    from retro.games.rated import RatedMove
     from tablebase.format import Header, PlyRecord
     from tablebase.oracle import Line
     from tablebase.probe import Probe, Source
@@ -146,7 +147,7 @@ def print_probe(found: Probe) -> None:
     print(f"{position.board.name}{after}, ply {position.ply}")
     print_turn(position, found.value, found.source)
     print()
-    values = {move.column: VALUE_NAMES[move.value][0] for move in found.moves}
+    values = {move.number: VALUE_NAMES[move.value][0] for move in found.moves}
     for row in write_grid(position).split("\n")[1:]:
         print(f"  {row}")
     columns = range(position.board.width)
@@ -155,6 +156,20 @@ def print_probe(found: Probe) -> None:
     print("   W D L: what a move there is worth to the player who makes it")
     print()
     print(f"best: {' '.join(move.move for move in found.best)}")
+
+
+def analysis_json(moves: Sequence[RatedMove]) -> dict[str, Any]:
+    """The JSON of every move with its distance, best first, and of the position's value."""
+    rated = [{"move": m.move, "value": VALUE_NAMES[m.value], "plies": m.plies} for m in moves]
+    return {"value": VALUE_NAMES[moves[0].value], "moves": rated}
+
+
+def print_analysis(moves: Sequence[RatedMove], line: str) -> None:
+    """A row per move, best first, and the main line."""
+    print("move  value  plies to the end   (for the player who moves, best first)")
+    for move in moves:
+        print(f"{move.move:>4}  {VALUE_NAMES[move.value]:<5}  {move.plies:>5}")
+    print(f"line: {line}")
 
 
 def print_turn(position: Position, value: int, source: Source) -> None:
@@ -182,5 +197,5 @@ def print_line(line: Line) -> None:
     print(" ".join(move.move for move in line.moves))
     position = line.position
     for move in line.moves:
-        position = position.play(move.column)
+        position = position.play(move.number)
     print(f"after {len(line.moves)} plies {position.over_message()}")

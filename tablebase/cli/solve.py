@@ -76,15 +76,10 @@ def analyse_command(options: argparse.Namespace) -> int:
         moves = solver.analyse(stones)
         line = "".join(move.move for move in solver.best_line(stones))
     if options.json:
-        rated = [{"move": m.move, "value": VALUE_NAMES[m.value], "plies": m.plies} for m in moves]
         content = {"board": str(stones.board), "connect": stones.board.connect}
-        best = VALUE_NAMES[moves[0].value]
-        show.print_json({**content, "value": best, "moves": rated, "line": line})
-        return 0
-    print("move  value  plies to the end   (for the player who moves, best first)")
-    for move in moves:
-        print(f"{move.move:>4}  {VALUE_NAMES[move.value]:<5}  {move.plies:>5}")
-    print(f"line: {line}")
+        show.print_json({**content, **show.analysis_json(moves), "line": line})
+    else:
+        show.print_analysis(moves, line)
     return 0
 
 
