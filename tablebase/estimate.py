@@ -42,7 +42,7 @@ BASE_MEMORY = 350_000_000  # interpreter, numba and its kernels, h5py
 MIRRORED_SHARE = 0.5  # of a layer: mirrored blocks that the next layer reads
 MIRROR_SAVES = 0.45  # the share of the ranked positions that is stored
 SHARE_OF_FREE_MEMORY = 0.8
-SHARE_FOR_LAYERS = 0.7  # if memory is short: pages are dropped whole, packed chunks wait
+SHARE_FOR_LAYERS = 0.9  # if memory is short: pages are dropped whole
 GROUPS_IN_HAND = 16  # being packed or unpacked by threads
 EXACT_BYTES = 1_500_000_000  # compute the layout itself if it takes no more
 

@@ -37,14 +37,13 @@ from retro.index.ranking import mirrored
 from retro.jit import entry, inner
 from retro.walk.bits import deposit
 from retro.walk.plans import ALL, LAST, SHIFT, places
+from retro.walk.tile import HALF, transpose
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from retro.index.halves import Half
     from retro.index.layout import Layout
-
-HALF = np.uint64(32)
 
 
 class MirrorPlan(NamedTuple):
@@ -312,37 +311,10 @@ def _mirror_rectangle(bits, layer, target, scratch, plan):
                     tile[i] |= deposit(bits, found, wanted) << HALF
             for i in range(columns, 64):
                 tile[i] = U0
-            _transpose(tile, turn)
+            transpose(tile, turn)
             for i in range(min(step, target.rows - row)):
                 to = at + np.uint64(turned[target.listed + row + i]) * target.row_words
                 win[to] = tile[i]
                 if planes == 2:
                     loss[to] = tile[HALF + i]
         at += U1
-
-
-@inner
-def _transpose(tile, turn):
-    """Swap rows and bits of a tile of 64 x 64; in place.
-
-    Six rounds, one for each binary digit of a row's number: a round swaps the
-    highest with a digit of the bits' numbers, from the highest to the lowest,
-    and makes it the lowest. After six rounds the digits are in their places.
-    """
-    shift, mask = HALF, ALL >> HALF
-    for _ in range(3):
-        _round(tile, turn, shift, mask)
-        shift >>= U1
-        mask ^= mask << shift
-        _round(turn, tile, shift, mask)
-        shift >>= U1
-        mask ^= mask << shift
-
-
-@inner
-def _round(rows, turned, shift, mask):
-    """Rows i and i + 32 become 2i and 2i + 1; the same for all i, which suits vector units."""
-    for i in range(32):
-        low, high = rows[i], rows[i + 32]
-        turned[2 * i] = (low & mask) | ((high & mask) << shift)
-        turned[2 * i + 1] = ((low >> shift) & mask) | (high & ~mask)

@@ -32,14 +32,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from retro.games.connect_bits import U0, U1, has_line
-from retro.index.halves import Half, column_cells
+from retro.games.connect import Board
+from retro.games.connect_bits import U0, U1, popcount
 from retro.jit import entry, inner
+from retro.walk.tile import transpose
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from retro.games.connect import Board
+    from retro.index.halves import Half
     from retro.index.layout import Layout
 
 
@@ -120,7 +121,8 @@ def half_planes(half: Half) -> HalfPlanes:
         np.zeros((2 * width, ends[-1, -1]), np.uint64),
         np.zeros((2 * width, *words.shape), np.bool_),
     )
-    _fill_planes(half, planes)
+    lines = Board(width, height, half.geometry.connect).lines if width else ()
+    _fill_planes(half, planes, np.array(lines, np.uint64))
     return planes
 
 
@@ -141,31 +143,89 @@ def cross_lines(board: Board, left_columns: int) -> tuple[NDArray[np.uint64], ND
 
 
 @entry
-def _fill_planes(half, planes):
-    """Fill colour, stay and holes in place."""
-    geo, colourings = half.geometry, half.colourings
+def _fill_planes(half, planes, lines):
+    """Fill colour, stay and holes in place; `lines` are those of the half as a board."""
+    others = np.zeros(half.geometry.connect, np.int64)
+    tile, turn = np.zeros(64, np.uint64), np.zeros(64, np.uint64)
     for profile in range(len(half.stones)):
         for q in range(half.start.shape[1] - 1):
-            low = half.start[profile, q]
-            base = planes.first_word[profile, q]
-            for i in range(half.start[profile, q + 1] - low):
-                word, place = base + (i >> 6), np.uint64(i & 63)
-                colouring = colourings[low + i]
-                for column in range(geo.width):
-                    height = half.heights[profile, column]
-                    bits = colouring >> np.uint64(column * (geo.height + 1))
-                    for row in range(height):
-                        colour = (bits >> np.uint64(row)) & U1
-                        planes.colour[column * geo.height + row, word] |= colour << place
-                    if height < geo.height:
-                        bit = half.playable[profile] & column_cells(geo.height, column)
-                        for mover in range(2):
-                            lane = mover * geo.width + column
-                            flip = U0 if mover == 0 else half.occupied[profile]
-                            if has_line(geo, (colouring ^ flip) | bit):
-                                planes.holes[lane, profile, q] = True
-                            else:
-                                planes.stay[lane, word] |= U1 << place
+            number = half.start[profile, q + 1] - half.start[profile, q]
+            if number > 0:
+                _fill_colour(half, planes, profile, q, (tile, turn))
+                _begin_stay(half, planes, profile, q)
+                for line in lines:
+                    column = _arm(half, profile, line, others)
+                    if column >= 0:
+                        _leave_out(half, planes, profile, q, column, others)
+
+
+@inner
+def _fill_colour(half, planes, profile, q, tiles):
+    """Fill the colours of one list: 64 colourings transposed are a word of every cell."""
+    tile, turn = tiles
+    height, low, high = half.geometry.height, half.start[profile, q], half.start[profile, q + 1]
+    word = planes.first_word[profile, q]
+    for i in range(low, high, 64):
+        for j in range(64):
+            tile[j] = half.colourings[i + j] if i + j < high else U0
+        transpose(tile, turn)
+        for column in range(half.geometry.width):
+            for row in range(half.heights[profile, column]):
+                planes.colour[column * height + row, word] = tile[column * (height + 1) + row]
+        word += 1
+
+
+@inner
+def _begin_stay(half, planes, profile, q):
+    """Until a line says otherwise, every colouring stays where there is room for a stone."""
+    number = half.start[profile, q + 1] - half.start[profile, q]
+    first, last = planes.first_word[profile, q], planes.first_word[profile, q] + (number - 1) // 64
+    for column in range(half.geometry.width):
+        if half.heights[profile, column] < half.geometry.height:
+            for lane in (column, half.geometry.width + column):
+                for word in range(first, last):
+                    planes.stay[lane, word] = ALL
+                planes.stay[lane, last] = ALL >> np.uint64(-number & 63)
+
+
+@inner
+def _arm(half, profile, line, others):
+    """The column where one stone would complete a line whose other cells are taken, or -1.
+
+    Fills `others` in place: these cells, as planes number them.
+    """
+    empty = line & ~half.occupied[profile]
+    if empty & half.playable[profile] != empty or popcount(empty) != 1:
+        return -1
+    found, place = -1, 0
+    for column in range(half.geometry.width):
+        for row in range(half.geometry.height):
+            cell = U1 << np.uint64(column * (half.geometry.height + 1) + row)
+            if cell == empty:
+                found = column
+            elif cell & line:
+                others[place] = column * half.geometry.height + row
+                place += 1
+    return found
+
+
+@inner
+def _leave_out(half, planes, profile, q, column, others):
+    """Take from `stay` the colourings that have all other cells of a line; in place."""
+    number = half.start[profile, q + 1] - half.start[profile, q]
+    first = planes.first_word[profile, q]
+    for mover in range(2):
+        lane = mover * half.geometry.width + column
+        flip = U0 if mover == 0 else ALL
+        found = U0
+        for word in range(first, first + (number + 63) // 64):
+            complete = planes.stay[lane, word]
+            for i in range(len(others) - 1):
+                complete &= planes.colour[others[i], word] ^ flip
+            planes.stay[lane, word] ^= complete
+            found |= complete
+        if found != U0:
+            planes.holes[lane, profile, q] = True
 
 
 @inner
