@@ -6,8 +6,9 @@
 
 Times are CPU seconds of one thread, kernels warm. The transposition table is
 cleared before each row and kept from line to line within it. With `bitbully`
-installed, the same positions go through it in the same run, and `ratio` is our
-time divided by its time. Known scores, where the files have them, are checked.
+installed, the same positions go through it in the same run, some of ours and
+some of its in turn, and `ratio` is our time divided by its time. Known scores,
+where the files have them, are checked. Progress goes to stderr.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import argparse
 import importlib.util
 import json
 import random
+import sys
 import time
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -26,6 +28,7 @@ from retro.games.connect import Board, Position
 from retro.search import engine_goals
 
 BOARD = Board(7, 6)
+IN_TURN = 25  # positions
 FILES = {
     "end-easy": "Test_L3_R1",
     "middle-easy": "Test_L2_R1",
@@ -81,9 +84,20 @@ def measure(
     movers = [position.mover for position in positions]
     masks = [position.first | position.second for position in positions]
     engine.table[:] = 0
-    begin = time.process_time()
-    bounds, nodes, _ = engine_goals.solve_batch(engine, movers, masks, strong)
-    seconds = time.process_time() - begin
+    peer = bitbully_solver() if name != "empty" else None
+    bounds, nodes, seconds, peer_seconds = np.empty((len(lines), 2), np.int64), 0, 0.0, 0.0
+    for first in range(0, len(lines), IN_TURN):
+        part = slice(first, first + IN_TURN)
+        begin = time.process_time()
+        bounds[part], spent, _ = engine_goals.solve_batch(engine, movers[part], masks[part], strong)
+        seconds += time.process_time() - begin
+        nodes += spent
+        if peer is not None:
+            peer_seconds += bitbully_seconds(peer, lines[part], strong)
+        done = min(first + IN_TURN, len(lines))
+        times = f"{seconds:.1f} s" + f", bitbully {peer_seconds:.1f} s" * (peer is not None)
+        print(f"\r{name}: {done} of {len(lines)}, {times}", end="", file=sys.stderr, flush=True)
+    print(file=sys.stderr)
     found = np.where(bounds[:, 0] > 0, bounds[:, 0], np.minimum(bounds[:, 1], 0))
     pairs = zip(found, lines, strict=True)
     known = [(int(score), line.score) for score, line in pairs if line.score is not None]
@@ -98,17 +112,25 @@ def measure(
         "seconds_per_position": seconds / len(lines),
         "nodes_per_second": nodes / max(seconds, 1e-9),
     }
-    if name != "empty" and importlib.util.find_spec("bitbully"):
-        row["bitbully_seconds_per_position"] = bitbully_seconds(lines, strong) / len(lines)
-        row["ratio"] = row["seconds_per_position"] / row["bitbully_seconds_per_position"]
+    if peer is not None:
+        row["bitbully_seconds_per_position"] = peer_seconds / len(lines)
+        row["ratio"] = seconds / peer_seconds
     return row
 
 
-def bitbully_seconds(lines: list[Line], strong: bool) -> float:
-    """The same positions through bitbully, one thread, no opening book."""
+def bitbully_solver() -> Any:
+    """A solver of bitbully, one thread, no opening book; None if it is not installed."""
+    if importlib.util.find_spec("bitbully") is None:
+        return None
     from bitbully import bitbully_core
 
-    solver = bitbully_core.BitBullyCore()
+    return bitbully_core.BitBullyCore()
+
+
+def bitbully_seconds(solver: Any, lines: list[Line], strong: bool) -> float:
+    """The same positions through bitbully."""
+    from bitbully import bitbully_core
+
     boards = []
     for line in lines:
         board = bitbully_core.BoardCore()
