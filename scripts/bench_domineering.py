@@ -2,7 +2,7 @@
 
     python scripts/bench_domineering.py                       squares up to 7x7
     python scripts/bench_domineering.py 8x8 --memory 1024
-    python scripts/bench_domineering.py 6x6 --json
+    python scripts/bench_domineering.py 6x6 --strong --json   and the plies to the end
 
 Kernels are compiled before the clock starts. CPU time, not wall time: on a busy
 machine it is the steadier of the two.
@@ -27,6 +27,7 @@ class Figures(NamedTuple):
 
     board: str
     outcome: str
+    plies: list[int | None]  # to the end, Vertical's start before Horizontal's; if asked for
     nodes: int
     seconds: float
 
@@ -35,21 +36,23 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Time the solver on Domineering boards.")
     parser.add_argument("boards", nargs="*", default=BOARDS, metavar="ROWSxCOLS")
     parser.add_argument("--memory", type=int, default=256, metavar="MB", help="default: 256")
+    parser.add_argument("--strong", action="store_true", help="also the plies to the end")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     for text in ("5x5", "8x8"):  # keys of one word and of two
         compile_for(DomineeringBoard.parse(text))
     if not options.json:
-        print("board  class           nodes   CPU time   nodes/s")
+        print("board  class  plies           nodes   CPU time   nodes/s")
     for text in options.boards:
-        found = measure(DomineeringBoard.parse(text), options.memory)
+        found = measure(DomineeringBoard.parse(text), options.memory, options.strong)
         if options.json:
             print(json.dumps(found._asdict()), flush=True)
         else:
             rate = found.nodes / max(found.seconds, 1e-9)
+            plies = " ".join("-" if n is None else str(n) for n in found.plies)
             print(
-                f"{found.board:<5}  {found.outcome:<5} {found.nodes:>15,} {found.seconds:>8.2f} s"
-                f" {rate:>9,.0f}",
+                f"{found.board:<5}  {found.outcome:<5}  {plies:<5} {found.nodes:>15,}"
+                f" {found.seconds:>8.2f} s {rate:>9,.0f}",
                 flush=True,
             )
 
@@ -61,15 +64,19 @@ def compile_for(board: DomineeringBoard) -> None:
     solver.solve(pack(DomineeringPosition(board, board.full & ~corner, "vertical")))
 
 
-def measure(board: DomineeringBoard, memory_mb: int) -> Figures:
+def measure(board: DomineeringBoard, memory_mb: int, strong: bool) -> Figures:
     """Solve both starts, each with an empty table."""
-    values, nodes, begin = [], 0, time.process_time()
+    found, begin = [], time.process_time()
     for side in OTHER:
         solver = KeyedSolver(dominoes_rules(board), memory_mb=memory_mb)
-        found = solver.solve(pack(DomineeringPosition(board, 0, side)))
-        values.append(found.value)
-        nodes += found.nodes
-    return Figures(str(board), outcome_class(*values), nodes, time.process_time() - begin)
+        found.append(solver.solve(pack(DomineeringPosition(board, 0, side)), strong))
+    return Figures(
+        str(board),
+        outcome_class(*(solution.value for solution in found)),
+        [solution.plies for solution in found],
+        sum(solution.nodes for solution in found),
+        time.process_time() - begin,
+    )
 
 
 if __name__ == "__main__":

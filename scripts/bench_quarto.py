@@ -2,6 +2,7 @@
 
     python scripts/bench_quarto.py --placed 9 8 7 --positions 100
     python scripts/bench_quarto.py --placed 4 --positions 5 --memory 1024 --json
+    python scripts/bench_quarto.py --placed 9 8 7 --strong                          distances, too
 
 Positions are drawn with a seed: pieces, cells and hand at random, no line on the
 board, and the piece in hand completes none (those positions are settled at a look).
@@ -30,11 +31,13 @@ def main() -> int:
     results = []
     for squares in (False, True):
         board = QuartoBoard(4, squares=squares)
-        measure(board, 7, [quiet_position(board, 7, random.Random(0))], 1)  # compiles
+        measure(
+            board, 7, [quiet_position(board, 7, random.Random(0))], 1, options.strong
+        )  # compiles
         for placed in options.placed:
             rng = random.Random(f"{options.seed} {placed}")
             positions = [quiet_position(board, placed, rng) for _ in range(options.positions)]
-            results.append(measure(board, placed, positions, options.memory))
+            results.append(measure(board, placed, positions, options.memory, options.strong))
             if not options.json:
                 print(_line(results[-1]), flush=True)
     if options.json:
@@ -49,6 +52,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--positions", type=int, default=20, metavar="N", help="default: 20")
     parser.add_argument("--memory", type=int, default=64, metavar="MB", help="default: 64")
     parser.add_argument("--seed", type=int, default=1, metavar="S", help="default: 1")
+    parser.add_argument("--strong", action="store_true", help="also the plies to the end")
     parser.add_argument("--json", action="store_true", help="print JSON for programs")
     return parser
 
@@ -67,14 +71,18 @@ def quiet_position(board: QuartoBoard, placed: int, rng: random.Random) -> Quart
 
 
 def measure(
-    board: QuartoBoard, placed: int, positions: list[QuartoPosition], memory_mb: int
+    board: QuartoBoard,
+    placed: int,
+    positions: list[QuartoPosition],
+    memory_mb: int,
+    strong: bool,
 ) -> dict[str, Any]:
     """Solve the positions; seconds are of CPU time."""
     seconds, nodes, values = [], [], []
     for position in positions:
         solver = KeyedSolver(quarto_rules(board), memory_mb=memory_mb)
         begin = time.process_time()
-        found = solver.solve(state_of(position))
+        found = solver.solve(state_of(position), strong)
         seconds.append(time.process_time() - begin)
         nodes.append(found.nodes)
         values.append(found.value)
