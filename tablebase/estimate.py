@@ -209,7 +209,7 @@ def require_fit(estimate: Estimate, folder: Path, already_written: int = 0) -> N
         )
     if memory is not None and estimate.memory > memory:
         raise DoesNotFitError(f"{needs}; there is {size(memory)} of free memory")
-    disk = shutil.disk_usage(_existing(folder)).free
+    disk = shutil.disk_usage(existing(folder)).free
     if estimate.disk_while_building - already_written > disk:
         raise DoesNotFitError(f"{needs}; {folder} has {size(disk)} free")
 
@@ -233,7 +233,7 @@ def available_memory() -> int | None:
     return min(candidates) if candidates else None
 
 
-def _existing(folder: Path) -> Path:
+def existing(folder: Path) -> Path:
     """The folder itself or its nearest ancestor that exists."""
     folder = folder.absolute()
     while not folder.exists():

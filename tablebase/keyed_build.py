@@ -1,5 +1,6 @@
 """Building tables of any game: joins the generic walk to its store.
 
+    forecast   what it will take; refused if that is surely too much
     forward    keys of every ply, written as they are found
     backward   values and counts of every ply, written as they are found
     join       one file
@@ -30,6 +31,7 @@ from retro.walk import keyed as walks
 from retro.walk.sorting import empty_keys
 from tablebase.estimate import available_memory
 from tablebase.files import only_builder
+from tablebase.keyed_estimate import BASE_MEMORY, estimate_keyed, require_fit
 from tablebase.keyed_format import KeyedRecord, header_for, record_of
 from tablebase.keyed_store import KeyedTableFile, PartialKeyedTable, digest_layer, pack_values
 from tablebase.places import keyed_path
@@ -41,8 +43,6 @@ if TYPE_CHECKING:
 
     from retro.games.catalogue import PlacementGame
     from retro.walk.sorting import Keys
-
-BASE_MEMORY = 500_000_000  # Python, compiled kernels, what a thread works on
 
 
 class KeyedProgress(NamedTuple):
@@ -73,6 +73,7 @@ def build_keyed(
     threads: int | None = None,
     force: bool = False,
     report: Callable[[KeyedProgress], None] = lambda _: None,
+    announce: Callable[[str], None] = lambda _: None,
 ) -> KeyedBuild:
     """Build the table of all that can follow `root`, or finish one that was begun.
 
@@ -88,6 +89,9 @@ def build_keyed(
         Build again from nothing, even if the table is there.
     report
         Called after every ply.
+    announce
+        Called before the first ply with a line that says what the build will take, and with
+        a warning if that may be more than there is. If it surely is: `DoesNotFitError`.
     """
     begin = time.monotonic()
     path = keyed_path(game, root) if path is None else Path(path)
@@ -100,6 +104,12 @@ def build_keyed(
             raise type(error)(f"{error}; say --force to build it again") from error
     walk = walks.prepare(rules, threads, _memory(path))
     first = walks.first_layer(walk, game.state(root))
+    written = sum(part.stat().st_size for part in partial.folder.glob("*.h5"))
+    estimate = estimate_keyed(game, root, threads)
+    warning = require_fit(estimate, path.parent, written)
+    announce(f"{estimate.name}: {estimate.summary()}")
+    if warning is not None:
+        announce(f"warning: {warning}")
     with only_builder(path):
         if force:
             partial.discard()
@@ -107,8 +117,10 @@ def build_keyed(
             last_ply = _forward(walk, partial, first, report)
             value, records = _backward(walk, partial, last_ply, report)
         except DoesNotFitError as error:
-            partial.discard()
-            raise DoesNotFitError(f"the table {path.stem} does not fit: {error}") from None
+            raise DoesNotFitError(
+                f"the table {path.stem} does not fit: {error}; "
+                f"what is finished is kept in {partial.folder}"
+            ) from None
         partial.join(value, records)
     return _finished(partial, begin, was_there=False)
 

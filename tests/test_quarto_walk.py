@@ -5,6 +5,7 @@ from collections import Counter
 
 import pytest
 from naive_quarto import QuartoRules, is_over, values
+from strategies import published
 from test_quarto import SMALL
 from test_quarto_game import BOARDS, random_position
 
@@ -42,13 +43,18 @@ def test_counts_per_ply_of_small_games(game: QuartoRules) -> None:
     assert {key: count for key, count in found.items() if count} == expected
 
 
+@pytest.mark.parametrize("row", published("quarto_counts.csv"), ids=str)
+def test_independent_counts(row: dict[str, int]) -> None:
+    """Positions with a piece in hand; the value of whoever places first."""
+    layers = solve(prepare(quarto_rules(QuartoBoard(row["size"], row["attributes"]))))
+    live = sum(layer.counts.every.positions - layer.counts.every.terminal for layer in layers)
+    assert live == row["states"] + 1  # and the empty board
+    assert layers[0].values.tolist() == [{"W": -1, "D": 0}[row["value_of_placer"]]]
+
+
 def test_3x3_with_three_attributes() -> None:
-    """3,769,088 positions with a piece in hand, by an independent count; who places first wins."""
     board = QuartoBoard(3, 3)
     layers = solve(prepare(quarto_rules(board)))
-    live = sum(layer.counts.every.positions - layer.counts.every.terminal for layer in layers)
-    assert live == 3_769_088 + 1  # and the empty board
-    assert layers[0].values.tolist() == [-1]
     solver = KeyedSolver(quarto_rules(board), memory_mb=1)
     for a, b, value in sampled(layers, 500, random.Random(7)):
         assert solver.solve((a, b)).value == value

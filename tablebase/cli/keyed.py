@@ -228,6 +228,7 @@ def _verify(options: argparse.Namespace, table: KeyedTable) -> int:
 
 def build(arguments: Sequence[str]) -> int:
     """`build-tablebase GAME BOARD ...`."""
+    from tablebase.cli.keyed_plan import plan
     from tablebase.keyed_build import build_keyed
     from tablebase.keyed_probe import open_keyed_file
     from tablebase.places import keyed_path
@@ -236,11 +237,13 @@ def build(arguments: Sequence[str]) -> int:
     options = _build_parser(arguments).parse_args(arguments)
     game, root = _asked_root(options)
     path = options.out or keyed_path(game, root, options.dir)
+    if options.plan:
+        return plan(options, game, root, path)
     try:
         with _Progress(quiet=options.quiet) as progress:
             result = build_keyed(
                 game, root, path, threads=options.threads, force=options.force,
-                report=progress.report,
+                report=progress.report, announce=progress.announce,
             )  # fmt: skip
     except KeyboardInterrupt:
         say(f"interrupted; what is finished is kept in {path}.partial")
@@ -268,6 +271,7 @@ def _build_parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
     )
     parser.add_argument("--threads", type=thread_count, metavar="N", help="default: all cores")
     parser.add_argument("--force", action="store_true", help="build again from nothing")
+    parser.add_argument("--plan", action="store_true", help="say what it will take, build nothing")
     add_json(parser)
     parser.add_argument("--quiet", action="store_true", help="no progress on stderr")
     add_version(parser)
@@ -280,6 +284,10 @@ class _Progress(Ticker):
     def __init__(self, *, quiet: bool) -> None:
         super().__init__(0)
         self._quiet = quiet
+
+    def announce(self, line: str) -> None:
+        if not self._quiet:
+            say(line)
 
     def report(self, progress: KeyedProgress) -> None:
         if not self._quiet:
