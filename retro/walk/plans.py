@@ -145,87 +145,72 @@ def cross_lines(board: Board, left_columns: int) -> tuple[NDArray[np.uint64], ND
 @entry
 def _fill_planes(half, planes, lines):
     """Fill colour, stay and holes in place; `lines` are those of the half as a board."""
-    others = np.zeros(half.geometry.connect, np.int64)
+    geo, colour, stay = half.geometry, planes.colour, planes.stay
+    others = np.zeros(geo.connect, np.int64)
     tile, turn = np.zeros(64, np.uint64), np.zeros(64, np.uint64)
     for profile in range(len(half.stones)):
+        heights, occupied = half.heights[profile], half.occupied[profile]
         for q in range(half.start.shape[1] - 1):
-            number = half.start[profile, q + 1] - half.start[profile, q]
-            if number > 0:
-                _fill_colour(half, planes, profile, q, (tile, turn))
-                _begin_stay(half, planes, profile, q)
-                for line in lines:
-                    column = _arm(half, profile, line, others)
-                    if column >= 0:
-                        _leave_out(half, planes, profile, q, column, others)
+            low, high = half.start[profile, q], half.start[profile, q + 1]
+            for i in range(low, high, 64):
+                for j in range(64):
+                    tile[j] = half.colourings[i + j] if i + j < high else U0
+                transpose(tile, turn)
+                word = planes.first_word[profile, q] + ((i - low) >> 6)
+                is_position = ALL >> np.uint64(64 - min(64, high - i))
+                for column in range(geo.width):
+                    for row in range(heights[column]):
+                        cell = column * geo.height + row
+                        colour[cell, word] = tile[column * (geo.height + 1) + row]
+                    if heights[column] < geo.height:  # until a line says otherwise, all stay
+                        stay[column, word] = stay[geo.width + column, word] = is_position
+        for line in lines:
+            column = _arm(geo, half.playable[profile], occupied, line, others)
+            for q in range(half.start.shape[1] - 1 if column >= 0 else 0):
+                number = half.start[profile, q + 1] - half.start[profile, q]
+                first = planes.first_word[profile, q]
+                for mover in range(2):
+                    lane = mover * geo.width + column
+                    flip = U0 if mover == 0 else ALL
+                    if _leave_out(colour, stay[lane], first, (number + 63) >> 6, others, flip):
+                        planes.holes[lane, profile, q] = True
 
 
 @inner
-def _fill_colour(half, planes, profile, q, tiles):
-    """Fill the colours of one list: 64 colourings transposed are a word of every cell."""
-    tile, turn = tiles
-    height, low, high = half.geometry.height, half.start[profile, q], half.start[profile, q + 1]
-    word = planes.first_word[profile, q]
-    for i in range(low, high, 64):
-        for j in range(64):
-            tile[j] = half.colourings[i + j] if i + j < high else U0
-        transpose(tile, turn)
-        for column in range(half.geometry.width):
-            for row in range(half.heights[profile, column]):
-                planes.colour[column * height + row, word] = tile[column * (height + 1) + row]
-        word += 1
-
-
-@inner
-def _begin_stay(half, planes, profile, q):
-    """Until a line says otherwise, every colouring stays where there is room for a stone."""
-    number = half.start[profile, q + 1] - half.start[profile, q]
-    first, last = planes.first_word[profile, q], planes.first_word[profile, q] + (number - 1) // 64
-    for column in range(half.geometry.width):
-        if half.heights[profile, column] < half.geometry.height:
-            for lane in (column, half.geometry.width + column):
-                for word in range(first, last):
-                    planes.stay[lane, word] = ALL
-                planes.stay[lane, last] = ALL >> np.uint64(-number & 63)
-
-
-@inner
-def _arm(half, profile, line, others):
+def _arm(geometry, playable, occupied, line, others):
     """The column where one stone would complete a line whose other cells are taken, or -1.
 
     Fills `others` in place: these cells, as planes number them.
     """
-    empty = line & ~half.occupied[profile]
-    if empty & half.playable[profile] != empty or popcount(empty) != 1:
+    empty = line & ~occupied
+    if empty & playable != empty or popcount(empty) != 1:
         return -1
     found, place = -1, 0
-    for column in range(half.geometry.width):
-        for row in range(half.geometry.height):
-            cell = U1 << np.uint64(column * (half.geometry.height + 1) + row)
+    for column in range(geometry.width):
+        for row in range(geometry.height):
+            cell = U1 << np.uint64(column * (geometry.height + 1) + row)
             if cell == empty:
                 found = column
             elif cell & line:
-                others[place] = column * half.geometry.height + row
+                others[place] = column * geometry.height + row
                 place += 1
     return found
 
 
 @inner
-def _leave_out(half, planes, profile, q, column, others):
-    """Take from `stay` the colourings that have all other cells of a line; in place."""
-    number = half.start[profile, q + 1] - half.start[profile, q]
-    first = planes.first_word[profile, q]
-    for mover in range(2):
-        lane = mover * half.geometry.width + column
-        flip = U0 if mover == 0 else ALL
-        found = U0
-        for word in range(first, first + (number + 63) // 64):
-            complete = planes.stay[lane, word]
-            for i in range(len(others) - 1):
-                complete &= planes.colour[others[i], word] ^ flip
-            planes.stay[lane, word] ^= complete
-            found |= complete
-        if found != U0:
-            planes.holes[lane, profile, q] = True
+def _leave_out(colour, stay, first, words, others, flip):
+    """Take from `stay` the colourings that have all other cells of a line; in place.
+
+    Returns whether there are any.
+    """
+    found = U0
+    for word in range(first, first + words):
+        complete = stay[word]
+        for i in range(len(others) - 1):
+            complete &= colour[others[i], word] ^ flip
+        stay[word] ^= complete
+        found |= complete
+    return found != U0
 
 
 @inner
