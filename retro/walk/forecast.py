@@ -44,9 +44,10 @@ if TYPE_CHECKING:
 
 MOST_EDGES = 2_000_000  # moves from the largest layer that is walked
 MOST_SECONDS = 0.25  # and the time that may take
+LONGEST_SECONDS = 2.0  # as long as it is not clear how predecessors grow
 SAMPLE = 2000  # positions of a layer
 ORBITS = 400  # of these, whose orbits are counted
-LEAST_TERMS = 4  # to see how predecessors grow
+LEAST_TERMS = 4  # numbers of predecessors that make it clear
 TIMED_EDGES = 2000  # of a layer whose time says something
 BENDS_MORE = 1.6  # with every ply; Domineering from 5x5 to 8x4: 1.5 to 1.9
 U0 = np.uint64(0)
@@ -102,7 +103,7 @@ def forecast(
         if layers:
             predecessors.append(live / float(orbits.sum()))
         expected = moves * keys.size
-        patience = MOST_SECONDS * (1 if len(predecessors) >= LEAST_TERMS else 8)
+        patience = MOST_SECONDS if len(predecessors) >= LEAST_TERMS else LONGEST_SECONDS
         if expected > most_edges or (isfinite(rate) and expected * rate > patience):
             rng = np.random.default_rng(seed)
             layer = LayerForecast(ply, keys.size, ended, 0.0, is_exact=True)
@@ -141,7 +142,9 @@ def _sampled(
         live, over = random_successors(walk.rules, *sample, *after, rng.integers(1 << 31))
         yield layer._replace(edges=layer.keys * (live + over) / sample.size)
         predecessors.append(next_term(predecessors))
-        ended = positions * over / sample.size / (of_ended or predecessors[-1])
+        if over and not of_ended:  # the first games to end are those that any last stone ends
+            of_ended = predecessors[-1]
+        ended = positions * over / sample.size / of_ended if over else 0.0
         positions *= live / sample.size / predecessors[-1]
         sample = after.part(0, min(live, SAMPLE))
         classes = _classes(walk, sample) if sample.size else classes
