@@ -40,7 +40,8 @@ WHOLE_BUILD = 3.0  # of the walk forward of a small layer: sorting, walking back
 ROOM_TO_MERGE = 3  # the successors of a layer, as one set
 BYTES_PER_WORD = 0.6  # in the file; 0.4 to 0.7 in tables of a million keys
 BYTES_PER_PLY = 4000
-STRAIGHT_ERROR, BENT_ERROR = 1.2, 2.0
+STRAIGHT_ERROR = 1.2
+BENT_ERROR, BENT_PLIES = 2.0, 12  # measured on up to so many sampled plies; beyond, it multiplies
 DIGITS = 3  # of a number that is not exact
 
 
@@ -68,7 +69,10 @@ class KeyedEstimate:
         """The sizes are right within this factor."""
         if self.forecast.is_exact:
             return 1.0
-        return STRAIGHT_ERROR if self.forecast.is_straight else BENT_ERROR
+        if self.forecast.is_straight:
+            return STRAIGHT_ERROR
+        sampled = len(self.forecast.layers) - self.exact_plies
+        return float(round(BENT_ERROR ** max(1.0, sampled / BENT_PLIES), 1))
 
     def summary(self) -> str:
         """One line for people."""
