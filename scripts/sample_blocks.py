@@ -26,9 +26,10 @@ from figures import machine
 
 from retro.games.connect import Board
 from retro.walk.blank import blank_blocks, make_scratch
+from retro.walk.layer import group_strips
 from retro.walk.layers import Prepared, Tally, available_cores, backward, prepare
 from tablebase.cli.common import memory_size
-from tablebase.packing import pack, pack_group, unpack
+from tablebase.packing import PieceReader, pack, pack_group, pack_pieces
 from tablebase.units import duration, size
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ class Sampler:
     """Keeps groups packed in a folder, and measures them."""
 
     def __init__(self, prepared: Prepared, folder: Path, minutes: float) -> None:
-        self._prepared, self._folder = prepared, folder
+        self._prepared, self._layout, self._folder = prepared, prepared.layout, folder
         self._end = time.monotonic() + 60 * minutes
         self._lock = threading.Lock()
         self.walked: dict[int, int] = defaultdict(int)  # [ply] words
@@ -57,26 +58,35 @@ class Sampler:
         path = self._path(ply, group)
         if not path.exists():
             return None
-        words = unpack(path.read_bytes(), str(path))
-        values[:, group.begin : group.end] = words.reshape(2, -1)
+        with path.open("rb") as file:
+            reader = PieceReader(file, str(path))
+            for plane in values:
+                reader.fill(plane[group.begin : group.end])
+            reader.end()
         return Tally(0, 0)
 
     def finish(self, ply: int, group: Group, values: np.ndarray, tally: Tally) -> None:
-        frame = pack(values[:, group.begin : group.end].ravel())
-        self._path(ply, group).write_bytes(frame)
-        layout, plan = self._prepared.layout, self._prepared.plan
-        kept = np.empty((2, group.end - group.begin), np.uint64)
-        blocks, scratch = (group.left, group.right), make_scratch(layout, plan)
-        blank_blocks(layout.shape, plan, scratch, values, kept, group.begin, blocks)
-        chunks, fragments = pack_group(group.begin, kept)
-        packed = sum(len(frame) for chunk in chunks for frame in chunk.frames)
-        packed += sum(len(pack(plane)) for part in fragments for plane in part.planes)
+        with self._path(ply, group).open("wb") as file:
+            pack_pieces(file, [plane[group.begin : group.end] for plane in values])
+        kept = sum(
+            self._packed(values, strip, group) for strip in group_strips(self._layout, group)
+        )
         with self._lock:
             self.walked[ply] += group.end - group.begin
-            self.spilled[ply] += len(frame)
-            self.kept[ply] += packed
+            self.spilled[ply] += self._path(ply, group).stat().st_size
+            self.kept[ply] += kept
         if time.monotonic() > self._end:
             raise TimeIsUpError
+
+    def _packed(self, values: np.ndarray, strip: tuple[int, int], group: Group) -> int:
+        """How many bytes a strip would take in a table."""
+        kept = np.empty((2, strip[1] - strip[0]), np.uint64)
+        plan, blocks = self._prepared.plan, (group.left, group.right)
+        scratch = make_scratch(self._layout, plan)
+        blank_blocks(self._layout.shape, plan, scratch, values, kept, strip, blocks)
+        chunks, fragments = pack_group(strip[0], kept)
+        packed = sum(len(frame) for chunk in chunks for frame in chunk.frames)
+        return packed + sum(len(pack(plane)) for part in fragments for plane in part.planes)
 
     def forget(self, ply: int) -> None:
         for path in self._folder.glob(f"{ply}-*"):
