@@ -75,14 +75,14 @@ class PlyMaker(GroupFiles, Closing):
         super().finish(ply, group, values, tally)
         blocks = (group.left, group.right)
         weights = block_weights(self._prepared, *blocks)
-        shape = self._prepared.layout.shape
+        offset = self._prepared.layout.shape.offset
         reached = np.empty(2, np.uint64)
         with self._partial.group_reader("alive", ply, group.number) as reader:
             reader.fill(reached)
             for strip in group_strips(self._prepared.layout, group):
                 alive = self._buffer("alive", strip[1] - strip[0])
                 reader.fill(alive)
-                won, lost = count_blocks(shape, values, alive, strip, blocks, weights)
+                won, lost = count_blocks(offset, values, alive, strip, blocks, weights)
                 with self._lock:
                     self._won += int(won)
                     self._lost += int(lost)

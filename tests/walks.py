@@ -48,7 +48,7 @@ def walk(prepared):
         blocks = tuple(np.concatenate([g[side] for g in layer.groups]) for side in (1, 2))
         weights = block_weights(prepared, *blocks)
         won, lost = count_blocks(
-            prepared.layout.shape, layer.values, alive, (0, len(alive)), blocks, weights
+            prepared.layout.shape.offset, layer.values, alive, (0, len(alive)), blocks, weights
         )
         positions, draw = sum(tally), tally.alive - won - lost
         counts.append(

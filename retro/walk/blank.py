@@ -152,17 +152,17 @@ def _blank_rectangle(shape, plan, scratch, values, kept, strip, rect, armed):
 
 
 @entry
-def count_blocks(shape, values, alive, strip, blocks, weights):
+def count_blocks(offset, values, alive, strip, blocks, weights):
     """How many live positions of some blocks are won, and how many lost, within a strip.
 
-    `alive` is a plane whose first word is the layer's word `strip[0]`; a position
-    counts as often as its block's weight says.
+    `offset` is the layout's; `alive` is a plane whose first word is the layer's word
+    `strip[0]`; a position counts as often as its block's weight says.
     """
     won, lost = 0, 0
     for i in range(len(blocks[0])):
         pl, pr = blocks[0][i], blocks[1][i]
-        first = max(strip[0], shape.offset[pl, pr, 0])
-        last = min(strip[1], shape.offset[pl, pr, shape.offset.shape[2] - 1])
+        first = max(strip[0], offset[pl, pr, 0])
+        last = min(strip[1], offset[pl, pr, offset.shape[2] - 1])
         for word in range(first, last):
             live = alive[word - strip[0]]
             won += weights[i] * popcount(values[0, word] & live)

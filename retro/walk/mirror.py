@@ -81,7 +81,9 @@ def make_mirror_plan(layout: Layout) -> MirrorPlan:
     right_mirror = _reversed_profiles(right.geometry.width, height)
     middle = layout.left.geometry.width - right.geometry.width
     turned = _turned_rows(right, right_mirror)
-    segments, words = _count_segments(layout.shape)
+    lists = (layout.left.colourings, layout.left.start), (right.colourings, right.start)
+    shift = np.uint64(right.geometry.width * (height + 1))
+    segments, words = _count_segments(*lists, shift)
     plan = MirrorPlan(
         right_mirror,
         _reversed_profiles(middle, height),
@@ -94,7 +96,7 @@ def make_mirror_plan(layout: Layout) -> MirrorPlan:
         np.zeros(words + int(right.counts().max()) // 64 + 1, np.uint64),
         words,
     )
-    _list_segments(layout.shape, plan)
+    _list_segments(*lists, shift, plan)
     return plan
 
 
@@ -129,17 +131,13 @@ def mirror_image(
     return image, plan.right_mirror[outer]
 
 
-@inner
-def _outer_shift(shape):
-    """How many bits the columns of A take."""
-    return np.uint64((shape.width - shape.left_columns) * (shape.height + 1))
-
-
 @entry
-def _count_segments(shape):
-    """How many segments there are, and how many words their masks take."""
-    shift = _outer_shift(shape)
-    colourings, start, outer_start = shape.left_colourings, shape.left_start, shape.right_start
+def _count_segments(left, right, shift):
+    """How many segments there are, and how many words their masks take.
+
+    `left` and `right` are the colourings and where they start; the columns of A take `shift` bits.
+    """
+    (colourings, start), (_, outer_start) = left, right
     outer_profiles = len(outer_start)
     segments, words = 0, 0
     for profile in range(start.shape[0]):
@@ -156,12 +154,10 @@ def _count_segments(shape):
 
 
 @entry
-def _list_segments(shape, plan):
-    """Fill outer_row and all that is known of segments in place."""
-    shift = _outer_shift(shape)
+def _list_segments(left, right, shift, plan):
+    """Fill outer_row and all that is known of segments in place; arguments as above."""
     low = (U1 << shift) - U1
-    colourings, start = shape.left_colourings, shape.left_start
-    outer_colourings, outer_start = shape.right_colourings, shape.right_start
+    (colourings, start), (outer_colourings, outer_start) = left, right
     segment_start, first, middles = plan.segment_start, plan.segment_first, plan.segment_middle
     mask_at, mask, turned, outer_row = plan.segment_mask, plan.mask, plan.turned, plan.outer_row
     outer_profiles = len(outer_start)
