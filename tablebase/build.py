@@ -73,6 +73,7 @@ def build_tablebase(
     threads: int | None = None,
     force: bool = False,
     report: Callable[[Progress], None] = lambda _: None,
+    announce: Callable[[str], None] = lambda _: None,
 ) -> BuildResult:
     """Build the table of a board, or finish one that was begun, or find that it is there.
 
@@ -94,6 +95,8 @@ def build_tablebase(
         Build again from nothing, even if the table is there.
     report
         Called after every ply.
+    announce
+        Called once before the work begins, with what it will take.
     """
     begin = time.monotonic()
     estimate = estimate_build(board, root=root, plies=plies, memory=memory)
@@ -109,6 +112,7 @@ def build_tablebase(
             _tidy(partial)
         return result
     require_fit(estimate, path.parent, already_written=partial.size())
+    announce(f"{header.name}: {estimate.summary()}")
     with only_builder(partial.path):
         if force:
             partial.discard()

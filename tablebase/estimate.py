@@ -32,7 +32,12 @@ if TYPE_CHECKING:
     from retro.games.connect import Board
 
 SECONDS_AT_LEAST = 0.5
-NANOSECONDS_PER_BIT = 2.4  # both walks, counting, packing, writing; per padded stored position
+# Both walks, counting, packing, writing, per padded stored position. Small boards have short rows:
+# 11 ns on 5x5, 3.9 on 6x5, 1.66 on 6x6, 1.55 on 7x5.
+NANOSECONDS, SHORT_ROWS = 1.3, 3.7e9
+READ_AGAIN = (
+    1.6  # times as long if two layers do not fit into memory (7x6, by a sample of its layers)
+)
 # Larger tables pack better: 0.23 bits per padded position on 5x5, 0.175 on 6x5, 0.096 on 6x6.
 BITS_IN_FILE, AT_POSITIONS, SHRINKS_BY = 0.23, 6e7, 0.144
 BITS_OF_EARLY_PLIES = 1.0  # which hold few blank and few finished positions
@@ -133,6 +138,8 @@ def estimate_build(
     layer_memory = None
     if allowed is not None and allowed < whole:
         layer_memory = int(SHARE_FOR_LAYERS * (allowed - fixed))
+    per_bit = NANOSECONDS / 1e9 * (1 + (SHORT_ROWS / sum(bits)) ** 0.5)
+    per_bit *= READ_AGAIN if layer_memory is not None else 1
     per_position = BITS_IN_FILE * (max(sum(bits), AT_POSITIONS) / AT_POSITIONS) ** -SHRINKS_BY
     whole_file = sum(bits) * per_position / 8
     early = sum(bits[ply] for ply in header.plies) * BITS_OF_EARLY_PLIES / 8
@@ -142,10 +149,10 @@ def estimate_build(
         layout=layout,
         ranked=ranked,
         plies={
-            ply: PlyPlan(bits[ply], bits[ply] * NANOSECONDS_PER_BIT / 1e9, layer_bytes[ply])
+            ply: PlyPlan(bits[ply], bits[ply] * per_bit, layer_bytes[ply])
             for ply in header.counted_plies
         },
-        seconds=SECONDS_AT_LEAST + sum(bits) * NANOSECONDS_PER_BIT / 1e9,
+        seconds=SECONDS_AT_LEAST + sum(bits) * per_bit,
         memory=whole if allowed is None else min(whole, allowed),
         layer_memory=layer_memory,
         least_memory=least,

@@ -141,6 +141,7 @@ def _build(options: argparse.Namespace, board: Board, path: Path, asked: dict[st
                 threads=options.threads,
                 force=options.force,
                 report=progress.report,
+                announce=lambda line: None if options.quiet else say(line),
             )
     except KeyboardInterrupt:
         say(f"interrupted; what is finished is kept in {path}.partial")
