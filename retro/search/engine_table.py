@@ -26,6 +26,7 @@ from retro.jit import entry
 from retro.search.engine_bits import U0, U1, Board, inlined
 
 DATA_BITS = 20
+MAX_BUCKET_BITS = 58  # 2 ** 62 bytes: no memory is larger, and sizes stay within 64 bits
 MAX_TAG_BITS = 64 - DATA_BITS
 SIX = np.uint64(63)
 WORK_SHIFT = np.uint64(3)
@@ -55,12 +56,16 @@ def make_table(board: Board, size_bytes: int) -> tuple[np.ndarray, Hashing]:
     ValueError
         If the tags would not fit: a board of B bits needs 2 ** (B - 44) buckets,
         which is 16 MB for B = 64 and nothing worth mentioning for 7x6 (B = 49).
+    MemoryError
+        If there is not so much memory.
     """
     code_bits = int(board.width * board.step)
     bucket_bits = max(0, size_bytes // 16).bit_length() - 1
     if bucket_bits < max(1, code_bits - MAX_TAG_BITS):
         need = 16 << max(1, code_bits - MAX_TAG_BITS)
         raise ValueError(f"table of {size_bytes} bytes is too small: need {need}")
+    if bucket_bits > MAX_BUCKET_BITS:
+        raise MemoryError(f"table of {size_bytes} bytes")
     hashing = Hashing(
         np.uint64((1 << code_bits) - 1),
         np.uint64((code_bits + 1) // 2),

@@ -16,6 +16,8 @@ from tablebase.cli.common import (
     add_connect,
     add_json,
     add_version,
+    file_to_write,
+    is_file,
     memory_size,
     ply_range,
     read_file,
@@ -44,7 +46,7 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument("board", metavar="WxH", help="columns x rows, such as 5x4")
     add_connect(parser)
     place = parser.add_mutually_exclusive_group()
-    place.add_argument("--out", type=Path, metavar="PATH", help="the file to write")
+    place.add_argument("--out", type=file_to_write, metavar="PATH", help="the file to write")
     place.add_argument(
         "--dir", type=Path, metavar="DIR", help="folder of tables (TABLEBASE_DIR, else tables)"
     )
@@ -87,7 +89,7 @@ def read_root(text: str | None, board: Board) -> Position | None:
     """The position that `--from` names: a move string, or a file that holds a grid."""
     if text is None:
         return None
-    if not Path(text).is_file():
+    if not is_file(text):
         return read_moves(board, text).check()
     return read_file(Path(text), lambda grid: read_grid(grid, board))
 

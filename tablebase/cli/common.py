@@ -10,7 +10,13 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from retro.errors import EXIT_INTERRUPTED, BadTextError, MissingTableError, TablebaseError
+from retro.errors import (
+    EXIT_INTERRUPTED,
+    BadTextError,
+    MissingTableError,
+    StorageError,
+    TablebaseError,
+)
 from retro.games.connect import DEFAULT_CONNECT, Board
 from retro.version import VERSION
 from tablebase.places import SUFFIX, build_command, table_path
@@ -22,6 +28,7 @@ if TYPE_CHECKING:
     from tablebase.probe import Tablebase
 
 QUIET_SECONDS = 1.0
+LONGEST_NAME = 100  # of what was typed, shown in full
 Read = TypeVar("Read")
 
 
@@ -39,11 +46,24 @@ def run(command: Callable[[Sequence[str] | None], int], arguments: Sequence[str]
         # Whoever read our output has enough; keep Python from complaining at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except OSError as error:  # a path that is too long, say, or a folder that is not ours
+        where = f": {shorten(str(error.filename))}" if error.filename else ""
+        say(f"error: {error.strerror or error}{where}")
+        return StorageError.exit_code
 
 
 def say(text: str) -> None:
     """Chatter goes to stderr."""
     print(text, file=sys.stderr, flush=True)
+
+
+def shorten(text: str) -> str:
+    """Text that fits into a line; a long one loses its middle.
+
+    >>> shorten("1" * 300) == "1" * 40 + "..." + "1" * 40
+    True
+    """
+    return text if len(text) <= LONGEST_NAME else f"{text[:40]}...{text[-40:]}"
 
 
 def add_version(parser: argparse.ArgumentParser) -> None:
@@ -108,6 +128,13 @@ def ply_range(text: str) -> range:
     if match is None or int(match[2] or match[1]) < int(match[1]):
         raise argparse.ArgumentTypeError(f"found {text!r}, wanted plies such as 0..20")
     return range(int(match[1]), int(match[2] or match[1]) + 1)
+
+
+def file_to_write(text: str) -> Path:
+    """The path of a file that is to be written; it has a name."""
+    if not Path(text).name:
+        raise argparse.ArgumentTypeError(f"found {text!r}, wanted the path of a file")
+    return Path(text)
 
 
 def memory_size(text: str) -> int:
@@ -187,6 +214,14 @@ def report_search(nodes: int, seconds: float) -> None:
     """Progress of a search that takes longer than one cares to wait."""
     if seconds > QUIET_SECONDS:
         say(f"{seconds:.0f} s, {nodes:,} nodes, {nodes / seconds / 1e6:.1f} million/s")
+
+
+def is_file(text: str) -> bool:
+    """Whether what was typed is the path of a file; text too long for a path is none."""
+    try:
+        return bool(text) and Path(text).is_file()
+    except OSError:
+        return False
 
 
 def read_text(path: Path) -> str:

@@ -25,6 +25,7 @@ from tablebase.cli.common import (
     add_search,
     add_version,
     check_memory,
+    file_to_write,
     read_text,
     report_search,
     say,
@@ -265,7 +266,7 @@ def _build_parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
     )
     _add_game(parser, game)
     place = parser.add_mutually_exclusive_group()
-    place.add_argument("--out", type=Path, metavar="PATH", help="the file to write")
+    place.add_argument("--out", type=file_to_write, metavar="PATH", help="the file to write")
     place.add_argument(
         "--dir", type=Path, metavar="DIR", help="folder of tables (TABLEBASE_DIR, else tables)"
     )

@@ -21,10 +21,18 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from retro.errors import GameOverError, TablebaseError
+from retro.errors import GameOverError
 from retro.games.catalogue import NAMES, find_game
 from retro.games.values import VALUE_NAMES
-from tablebase.cli.common import add_json, add_search, check_memory, read_text, report_search, say
+from tablebase.cli.common import (
+    add_json,
+    add_search,
+    check_memory,
+    is_file,
+    read_file,
+    report_search,
+    say,
+)
 from tablebase.places import keyed_path
 
 if TYPE_CHECKING:
@@ -112,18 +120,9 @@ def _asked_position(options: argparse.Namespace, game: PlacementGame, board: Any
     """The position that the options name: moves, or the path of a grid."""
     if options.position is None:
         return game.start(board)
-    path = Path(options.position)
-    try:
-        is_file = path.is_file()
-    except OSError:  # too long for the name of a file
-        is_file = False
-    if not is_file:
+    if not is_file(options.position):
         return game.read_position(board, options.position)
-    text = read_text(path)
-    try:
-        return game.read_position(board, text)
-    except TablebaseError as error:
-        raise type(error)(f"{path}: {error}") from None
+    return read_file(Path(options.position), lambda text: game.read_position(board, text))
 
 
 def _value(options: argparse.Namespace, game: PlacementGame, position: Any) -> int:

@@ -13,6 +13,7 @@ from tablebase.cli.common import (
     add_json,
     add_search,
     check_memory,
+    is_file,
     open_rooted,
     read_file,
     report_search,
@@ -90,9 +91,8 @@ def asked_stones(options: argparse.Namespace) -> Stones:
 
     board = Board.parse(options.board, options.connect) if options.board else None
     path = Path(options.position)
-    is_file = bool(options.position) and path.is_file()
     looks_like_path = "/" in options.position or "." in options.position
-    if not is_file and not looks_like_path:
+    if not is_file(options.position) and not looks_like_path:
         board = board or Board.parse(DEFAULT_BOARD, options.connect)
         return Stones.of(read_moves(board, options.position))
     found, black, white = read_file(path, lambda text: grid_stones(text, board))
