@@ -1,13 +1,16 @@
 """How fast tables are built: the walks alone, whole builds, the whole command.
 
     python scripts/bench_build.py                 # 5x4 5x5 6x4 6x5, all cores
-    python scripts/bench_build.py 5x5 --threads 1 --json
+    python scripts/bench_build.py --large         # and 6x6, 7x5, a 7x6 root: some ten minutes
+    python scripts/bench_build.py 5x5 7x6:44444433221 --threads 1 --memory 2G --json
     python scripts/bench_build.py --command       # the command, first time and later
 
 Each board runs in a process of its own, kernels warmed on a small board
-first, so that its peak memory is its own. `pass` is the time of one plain
+first, and is built before anything else, so that its peak memory is that of the
+build. Then the bare walks follow, in memory. `pass` is the time of one plain
 numpy OR over the same planes in the same run: absolute times vary with the
-machine, the ratio hardly does. Times are the best of `--repeat` runs.
+machine, the ratio hardly does. Times are the best of `--repeat` runs, of large boards
+those of a single one. A board with moves (7x6:443) is rooted at the position after them.
 """
 
 from __future__ import annotations
@@ -27,11 +30,15 @@ import numpy as np
 from figures import in_own_process, machine, print_rows
 
 from retro.games.connect import Board
+from retro.games.connect_text import read_moves
 from retro.index.layout import ranked_positions
 from retro.walk.layers import available_cores, backward, forward, prepare
 from tablebase.build import build_tablebase
+from tablebase.cli.common import memory_size
 
 DEFAULT_BOARDS = ["5x4", "5x5", "6x4", "6x5"]
+LARGE_BOARDS = ["6x6", "7x5", "7x6:4444443322"]
+LARGE = 10_000_000_000  # ranked positions
 COLUMNS = [
     ("board", "{}", "board"),
     ("ranked", "{:,}", "ranked"),
@@ -46,11 +53,19 @@ COLUMNS = [
 ]
 
 
-def measure(board: Board, threads: int, repeat: int) -> dict[str, Any]:
+def measure(name: str, threads: int, repeat: int, memory: int | None) -> dict[str, Any]:
     """All figures of one board."""
     warm_up(threads)
-    prepared = prepare(board, threads=threads)
+    size, _, moves = name.partition(":")
+    board = Board.parse(size)
+    root = read_moves(board, moves) if moves else None
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "table.h5"
+        built = build_tablebase(board, path, root=root, threads=threads, memory=memory)
+    peak_memory = 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    prepared = prepare(board, threads=threads, root=root)
     ranked = int(ranked_positions(prepared.layout).sum())
+    repeat = repeat if ranked < LARGE else 1
     walks, passes, forwards = [], [], []
     for _ in range(repeat):
         spent_on_passes = 0.0
@@ -64,11 +79,8 @@ def measure(board: Board, threads: int, repeat: int) -> dict[str, Any]:
         begin = time.perf_counter()
         positions = sum(sum(tally) for tally, _ in forward(prepared))
         forwards.append(time.perf_counter() - begin)
-    del prepared, layer
-    with tempfile.TemporaryDirectory() as folder:
-        built = build_tablebase(board, Path(folder) / "table.h5", threads=threads)
     return {
-        "board": str(board),
+        "board": name,
         "threads": threads,
         "ranked": ranked,
         "backward_seconds": min(walks),
@@ -77,7 +89,7 @@ def measure(board: Board, threads: int, repeat: int) -> dict[str, Any]:
         "pass_ratio": min(walks) / min(passes),
         "forward_seconds": min(forwards),
         "build_seconds": built.seconds,
-        "peak_memory": 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss,
+        "peak_memory": peak_memory,
         "file_size": built.size,
         "positions": positions,
     }
@@ -106,7 +118,9 @@ def measure_command() -> dict[str, Any]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("boards", nargs="*", default=DEFAULT_BOARDS, metavar="WxH")
+    parser.add_argument("boards", nargs="*", default=DEFAULT_BOARDS, metavar="WxH[:MOVES]")
+    parser.add_argument("--large", action="store_true", help=f"and {' '.join(LARGE_BOARDS)}")
+    parser.add_argument("--memory", type=memory_size, metavar="SIZE", help="of a build, as 4G")
     parser.add_argument("--threads", type=int, default=available_cores())
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--json", action="store_true")
@@ -114,7 +128,8 @@ def main() -> None:
     parser.add_argument("--one", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.one:
-        print(json.dumps(measure(Board.parse(options.boards[0]), options.threads, options.repeat)))
+        figures = measure(options.boards[0], options.threads, options.repeat, options.memory)
+        print(json.dumps(figures))
         return
     if options.command:
         result = measure_command()
@@ -122,7 +137,9 @@ def main() -> None:
         print(json.dumps({"machine": machine(), **result}) if options.json else text)
         return
     shared = ["--one", "--repeat", str(options.repeat), "--threads", str(options.threads)]
-    rows = [in_own_process(__file__, board, *shared) for board in options.boards]
+    shared += [] if options.memory is None else ["--memory", str(options.memory)]
+    boards = options.boards + LARGE_BOARDS * options.large
+    rows = [in_own_process(__file__, board, *shared) for board in boards]
     print_rows(COLUMNS, rows, options.threads, as_json=options.json)
 
 

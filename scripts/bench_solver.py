@@ -1,8 +1,9 @@
 """How fast the solver is: the empty 7x6 board and sets of positions of graded difficulty.
 
     python scripts/bench_solver.py --sets DIR      # Pons' six files Test_L1_R1 ... Test_L3_R1
-    python scripts/bench_solver.py --limit 50      # without DIR: seeded random sets
-    python scripts/bench_solver.py --skip-empty --only begin-hard --kind value --skip 200 --json
+    python scripts/bench_solver.py --limit 50      # without DIR: random sets of these classes
+    python scripts/bench_solver.py --only begin-hard --kind value --skip 200 --json
+    python scripts/bench_solver.py --only empty    # with bitbully it takes five minutes more
 
 Times are CPU seconds of one thread, kernels warm. The transposition table is
 cleared before each row and kept from line to line within it. With `bitbully`
@@ -37,8 +38,10 @@ FILES = {
     "begin-medium": "Test_L1_R2",
     "begin-hard": "Test_L1_R3",
 }
-# Where the files are not at hand: plies of random games without a move that loses at once.
-RANDOM_PLIES = {"end": (29, 40), "middle": (16, 28), "begin": (9, 14)}
+# Where the files are not at hand: stones on the board, and plies to the end under best play.
+STONES = {"end": range(29, 41), "middle": range(15, 29), "begin": range(6, 15)}
+PLIES_LEFT = {"easy": range(14), "medium": range(14, 29), "hard": range(29, 43)}
+NODES_TO_CLASSIFY = 2_000_000  # what takes more is hard
 
 
 class Line(NamedTuple):
@@ -54,18 +57,21 @@ def read_lines(path: Path, skip: int, limit: int) -> list[Line]:
     return [Line(tuple(int(m) - 1 for m in moves), int(score)) for moves, score in pairs]
 
 
-def random_lines(low: int, high: int, number: int) -> list[Line]:
-    """Random unfinished positions, the same for the same numbers."""
-    rng = random.Random(f"{low}-{high}")
+def random_lines(engine: engine_goals.Engine, name: str, number: int) -> list[Line]:
+    """Random unfinished positions of a class, the same for the same numbers."""
+    rng = random.Random(name)
+    stage, difficulty = name.split("-")
     lines: list[Line] = []
     while len(lines) < number:
         position = Position(BOARD)
-        for _ in range(rng.randint(low, high)):
-            if position.is_over():
-                break
-            position = position.play(rng.choice(position.legal_columns()))
-        if not position.is_over() and position.ply >= low:
-            lines.append(Line(position.history or (), None))
+        for _ in range(rng.choice(STONES[stage])):
+            if not position.is_over():
+                position = position.play(rng.choice(position.legal_columns()))
+        if not position.is_over() and position.ply in STONES[stage]:
+            mask = position.first | position.second
+            found = engine_goals.solve(engine, position.mover, mask, True, NODES_TO_CLASSIFY)
+            if (found.plies if found.done else BOARD.cells) in PLIES_LEFT[difficulty]:
+                lines.append(Line(position.history or (), None))
     return lines
 
 
@@ -84,7 +90,7 @@ def measure(
     movers = [position.mover for position in positions]
     masks = [position.first | position.second for position in positions]
     engine.table[:] = 0
-    peer = bitbully_solver() if name != "empty" else None
+    peer = bitbully_solver()
     bounds, nodes, seconds, peer_seconds = np.empty((len(lines), 2), np.int64), 0, 0.0, 0.0
     for first in range(0, len(lines), IN_TURN):
         part = slice(first, first + IN_TURN)
@@ -162,26 +168,31 @@ def main() -> None:
     parser.add_argument("--sets", type=Path, metavar="DIR", help="folder of the six files")
     parser.add_argument("--limit", type=int, default=100, help="positions per set (default 100)")
     parser.add_argument("--skip", type=int, default=0, metavar="N", help="begin after N lines")
-    parser.add_argument("--only", nargs="+", metavar="SET", help="these sets: end-easy, ...")
+    sets = ("empty", *FILES)
+    parser.add_argument(
+        "--only",
+        nargs="+",
+        choices=sets,
+        default=sets,
+        metavar="SET",
+        help=f"some of {', '.join(sets)}",
+    )
     parser.add_argument("--kind", choices=("value", "distance"), help="default: both")
     parser.add_argument("--memory", type=int, default=1024, metavar="MB")
-    parser.add_argument("--skip-empty", action="store_true")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     engine_goals.solve(engine_goals.make_engine(4, 4, memory=1 << 16), 0, 0)  # compile or load
     engine = engine_goals.make_engine(7, 6, memory=options.memory << 20)
     engine.table[:] = 1  # touch every page once, outside the timing
-    jobs = [] if options.skip_empty else [("empty", [Line((), 1)])]
-    if options.sets:
-        part = options.skip, options.limit
-        jobs += [(n, read_lines(options.sets / f, *part)) for n, f in FILES.items()]
-    else:
-        jobs += [(n, random_lines(*p, options.limit)) for n, p in RANDOM_PLIES.items()]
     rows = []
     kinds = [kind == "distance" for kind in ("value", "distance") if options.kind in (None, kind)]
-    for name, lines in jobs:
-        if options.only and name not in (*options.only, "empty"):
-            continue
+    for name in options.only:
+        if name == "empty":
+            lines = [Line((), 1)]
+        elif options.sets:
+            lines = read_lines(options.sets / FILES[name], options.skip, options.limit)
+        else:
+            lines = random_lines(engine, name, options.limit)
         for strong in kinds:
             rows.append(measure(engine, name, lines, strong=strong))
             if not options.json:

@@ -43,7 +43,9 @@ def cross_check(
     engine = make_engine(board.width, board.height, board.connect, memory=ENGINE_BYTES)
     rng = np.random.default_rng(seed)
     agreed = 0
-    for ply in table.header.plies[:-1]:  # a full board needs no search
+    for ply in table.header.plies:
+        if ply == board.cells:  # a full board needs no search
+            break
         report("solver", ply)
         for piece in _pieces(table, rng, ply):
             _compare(table, engine, ply, piece)
@@ -72,17 +74,24 @@ def _compare(table: Tablebase, engine: Engine, ply: int, piece: Piece) -> None:
     wrong = np.flatnonzero(found != values)
     if len(wrong):
         where = int(wrong[0])
-        position = Position(table.board, int(first[where]), int(second[where]))
-        raise VerificationError(
-            f"{table.path}: ply {ply} holds {VALUE_NAMES[int(values[where])]}, the solver finds "
-            f"{VALUE_NAMES[int(found[where])]}, White to move:\n{write_grid(position)}"
-        )
-    some = slice(None, None, max(1, len(first) // DISTANCES_PER_PIECE))
+        raise _disagreement(table, ply, piece, where, VALUE_NAMES[int(found[where])])
+    some = np.arange(0, len(first), max(1, len(first) // DISTANCES_PER_PIECE))
     scores, _, _ = solve_batch(engine, movers[some], masks[some], strong=True)
-    for score, mask, value in zip(scores[:, 0], masks[some], values[some], strict=True):
-        plies = plies_of(engine.board, int(score), int(mask))
+    for where, score in zip(some.tolist(), scores[:, 0].tolist(), strict=True):
+        value = int(values[where])
+        plies = plies_of(engine.board, score, int(masks[where]))
         is_fitting = plies == table.board.cells - ply if value == 0 else plies % 2 == (value > 0)
         if np.sign(score) != value or not is_fitting:
-            raise VerificationError(
-                f"{table.path}: a {VALUE_NAMES[int(value)]} of ply {ply} cannot take {plies} plies"
-            )
+            raise _disagreement(table, ply, piece, where, f"{plies} plies to the end")
+
+
+def _disagreement(
+    table: Tablebase, ply: int, piece: Piece, where: int, found: str
+) -> VerificationError:
+    """Everything about the position at a place of a piece that solver and table see otherwise."""
+    first, second, values = piece
+    position = Position(table.board, int(first[where]), int(second[where]))
+    return VerificationError(
+        f"{table.path}: ply {ply} holds {VALUE_NAMES[int(values[where])]}, the solver finds "
+        f"{found}, White to move:\n{write_grid(position)}"
+    )

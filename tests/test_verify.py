@@ -185,6 +185,24 @@ def test_a_lie_about_one_value_is_found_by_the_solver(copy: Path) -> None:
         cross_check(table)
 
 
+def test_a_distance_that_cannot_be_is_told_with_its_position(
+    sound: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tablebase.cross_check.plies_of", lambda *_: 1000)
+    with (
+        open_tablebase(sound) as table,
+        pytest.raises(VerificationError, match="1000 plies to the end, White to move:\n"),
+    ):
+        cross_check(table)
+
+
+def test_the_last_ply_of_a_table_of_some_plies_is_compared_with_the_solver(tmp_path: Path) -> None:
+    path = build_tablebase(BOARD, tmp_path / "table.h5", plies=range(3, 7)).path
+    with open_tablebase(path) as table:
+        live = sum(record.positions - record.terminal for record in table.counts[3:7])
+        assert cross_check(table) == live
+
+
 def test_larger_tables_are_compared_with_the_solver_by_samples(
     built_5x5: object, table_folder: Path
 ) -> None:

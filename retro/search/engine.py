@@ -54,7 +54,12 @@ GOAL, BEST, LEFT, SINCE, SLOT = range(5)
 MIRROR_PLIES = 16  # later, a mirror image hardly ever comes up in the same search
 
 # Weights of the ordering: 14 for the side that tries to win, then 14 for the one that
-# tries to hold; found by hill climbing on nodes (docs/solver.md).
+# tries to hold; found by hill climbing on nodes (docs/solver.md). What they weigh is told in
+# `order_of`; the last but one are how far from the middle a move is and the lines through its cell.
+(
+    MINE, HIS, MINE_GOOD, HIS_GOOD, ABOVE_HIS, HIS_REPLIES, MY_REPLIES, FORCED, STACKED,
+    MINE_NEXT, HIS_NEXT, OUTWARDS, LINES, ABOVE_MINE,
+) = range(14)  # fmt: skip
 ATTACK = (6, 0, 4, 5, 6, 2, 2, 6, 5, 4, 3, 1, 2, 12)
 HOLD = (11, -3, 4, 3, 8, 4, 2, 6, 4, 4, 3, 1, 5, 4)
 WEIGHTS = np.array(ATTACK + HOLD)
@@ -163,15 +168,16 @@ def order_of(board, first, leads, mine, his, mask, sign, moves, played):
     """
     good = board.lower if leads else board.upper
     next_up = ((mask + board.bottom) & board.full) << U1
-    value = popcount(mine) * WEIGHTS[first] - popcount(his) * WEIGHTS[first + 1]
-    value += popcount(mine & good) * WEIGHTS[first + 2] - popcount(his & ~good) * WEIGHTS[first + 3]
-    value -= popcount(mine & (his << U1)) * WEIGHTS[first + 4]
-    value -= popcount(moves) * (WEIGHTS[first + 5] if sign < 0 else WEIGHTS[first + 6])
-    value += played * WEIGHTS[first + 7]
-    value += popcount(mine & (mine << U1)) * WEIGHTS[first + 8]
-    value += popcount(mine & next_up) * WEIGHTS[first + 9]
-    value -= popcount(his & next_up) * WEIGHTS[first + 10]
-    return value + popcount(his & (mine << U1)) * WEIGHTS[first + 13]
+    value = popcount(mine) * WEIGHTS[first + MINE] - popcount(his) * WEIGHTS[first + HIS]
+    value += popcount(mine & good) * WEIGHTS[first + MINE_GOOD]
+    value -= popcount(his & ~good) * WEIGHTS[first + HIS_GOOD]
+    value -= popcount(mine & (his << U1)) * WEIGHTS[first + ABOVE_HIS]
+    value -= popcount(moves) * WEIGHTS[first + (HIS_REPLIES if sign < 0 else MY_REPLIES)]
+    value += played * WEIGHTS[first + FORCED]
+    value += popcount(mine & (mine << U1)) * WEIGHTS[first + STACKED]
+    value += popcount(mine & next_up) * WEIGHTS[first + MINE_NEXT]
+    value -= popcount(his & next_up) * WEIGHTS[first + HIS_NEXT]
+    return value + popcount(his & (mine << U1)) * WEIGHTS[first + ABOVE_MINE]
 
 
 @inner
@@ -265,8 +271,8 @@ def _generate(board, table, hashing, stack, level, node, goal):
             board, first, leads, k_own, k_other, k_mask, sign, k_moves, k_plies - plies
         )
         base = ((level + 1) * SLOTS + count) * INTS
-        order = 64 * order - i * WEIGHTS[first + 11]
-        ints[base + ORDER] = order + 16 * worth[trailing_zeros(move)] * WEIGHTS[first + 12]
+        order = 64 * order - i * WEIGHTS[first + OUTWARDS]
+        ints[base + ORDER] = order + 16 * worth[trailing_zeros(move)] * WEIGHTS[first + LINES]
         ints[base + SIGN] = sign
         count += 1
     return best, count

@@ -60,7 +60,10 @@ def make_parser() -> argparse.ArgumentParser:
         "--plies", type=ply_range, metavar="A..B", help="keep the values of these plies only"
     )
     parser.add_argument(
-        "--memory", type=memory_size, metavar="SIZE", help="such as 4G; default: what is free"
+        "--memory",
+        type=memory_size,
+        metavar="SIZE",
+        help="such as 4G; default: most of what is free",
     )
     parser.add_argument("--threads", type=thread_count, metavar="N", help="default: all cores")
     parser.add_argument("--force", action="store_true", help="build again from nothing")

@@ -228,7 +228,7 @@ def verify_command(options: argparse.Namespace) -> int:
     from tablebase.cli.progress import Ticker
     from tablebase.verify import verify
 
-    with open_table(options) as table, Ticker(table.header.last_ply) as ticker:
+    with open_table(options) as table, Ticker(table.counts[-1].ply) as ticker:
         done = verify(table, options.level, report=ticker.tick)
         agreed = _cross_check(table, ticker) if options.solver else 0
         name, path = table.board.name, table.path
