@@ -54,8 +54,8 @@ GOAL, BEST, LEFT, SINCE, SLOT = range(5)
 MIRROR_PLIES = 16  # later, a mirror image hardly ever comes up in the same search
 
 # Weights of the ordering: 14 for the side that tries to win, then 14 for the one that
-# tries to hold; found by hill climbing on nodes (docs/solver.md). What they weigh is told in
-# `order_of`; the last but one are how far from the middle a move is and the lines through its cell.
+# tries to hold; found by hill climbing on nodes (docs/solver.md). `order_of` tells what they
+# weigh; OUTWARDS is how far from the middle a move is, LINES how many lines go through its cell.
 (
     MINE, HIS, MINE_GOOD, HIS_GOOD, ABOVE_HIS, HIS_REPLIES, MY_REPLIES, FORCED, STACKED,
     MINE_NEXT, HIS_NEXT, OUTWARDS, LINES, ABOVE_MINE,
