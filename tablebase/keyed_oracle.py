@@ -105,12 +105,23 @@ class KeyedOracle:
     def analyse(self, position: Any) -> list[RatedMove]:
         """Every legal move with its value and its distance, best first."""
         self._start(self._time_limit)
-        return rate_moves(self.game, self._live(position), self._value_and_plies)
+        return self._analyse(self._live(position))
 
     def main_line(self, position: Any) -> list[RatedMove]:
         """A game in which the winner hurries and the loser stalls: the first of `analyse`."""
         self._start(self._time_limit)
+        return self._main_line(self._live(position))
+
+    def analyse_and_line(self, position: Any) -> tuple[list[RatedMove], list[RatedMove]]:
+        """What `analyse` and `main_line` say, as one question."""
+        self._start(self._time_limit)
         position = self._live(position)
+        return self._analyse(position), self._main_line(position)
+
+    def _analyse(self, position: Any) -> list[RatedMove]:
+        return rate_moves(self.game, position, self._value_and_plies)
+
+    def _main_line(self, position: Any) -> list[RatedMove]:
         line: list[RatedMove] = []
         while not position.is_over():
             line.append(self._fastest(position))

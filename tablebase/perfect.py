@@ -117,7 +117,7 @@ class PerfectPlayer:
         advice = self._by_table(position) or self._by_book(position) or self._by_search(position)
         if advice.plies is not None or advice.value == DRAW:
             return advice
-        self._deadline = begin + self._seconds
+        self._deadline = min(self._deadline, begin + self._seconds)
         try:
             entry = first_best(self._solver, position)
         except TimeLimitError:
@@ -160,11 +160,20 @@ class PerfectPlayer:
         while True:
             for column, position in after.items():
                 outcome = position.outcome()
-                found = self._solver.solve_within(position, nodes) if outcome is None else None
-                reply = outcome if found is None else found.value
+                reply = self._value_within(position, nodes) if outcome is None else outcome
                 if reply is not None and -reply == value:
                     return column
             nodes *= 2
+
+    def _value_within(self, position: Position, nodes: int) -> int | None:
+        """The value of a position if so many nodes find it; looks at the clock between slices."""
+        while nodes > 0:
+            self._check_time()
+            found = self._solver.solve_within(position, min(nodes, SLICE_NODES))
+            if found is not None:
+                return found.value
+            nodes -= SLICE_NODES
+        return None
 
     @cached_property
     def _solver(self) -> Solver:
@@ -176,6 +185,9 @@ class PerfectPlayer:
 
     def _tick(self, nodes: int, seconds: float) -> None:
         self._report(nodes, seconds)
+        self._check_time()
+
+    def _check_time(self) -> None:
         if time.monotonic() > self._deadline:
             raise TimeLimitError(f"no move found within {self._time_limit:g} s")
 

@@ -66,3 +66,14 @@ def test_memory_beyond_all_machines_does_not_fit(
         status, _, err = ask(capsys, line, empty="")
         assert status == errors.DoesNotFitError.exit_code
         assert "MB does not fit in memory" in err.splitlines()[-1]
+
+
+@pytest.mark.parametrize("text", ["nan", "inf", "-1", "soon"])
+@pytest.mark.parametrize(
+    "command",
+    ["solve 1", "solve mnk 3x3", "probe 4x4", "match --first random --second random", "play"],
+)
+def test_a_time_limit_ends(command: str, text: str, capsys: pytest.CaptureFixture[str]) -> None:
+    status, _, err = ask(capsys, f"tb {command} --time-limit={text}")
+    assert status == 2
+    assert f"found {text!r}, wanted seconds such as 10" in err

@@ -112,7 +112,7 @@ def test_a_command_without_its_table_searches_and_says_so(
         assert json.loads(capsys.readouterr().out)["source"] == source
     assert main.main([*question, "b2 b2"]) == IllegalPositionError.exit_code
     assert main.main([*question, "a1 b1 a2 b2 a3"]) == GameOverError.exit_code
-    assert main.main([*question, "--time-limit", "-1"]) == TimeLimitError.exit_code
+    assert main.main([*question, "--time-limit", "0"]) == TimeLimitError.exit_code
 
 
 @pytest.mark.parametrize("name", BOARDS)

@@ -124,7 +124,8 @@ class Solver:
     threads
         Threads that share the transposition table, from the second slice of a search on.
     time_limit
-        Seconds per question; `TimeLimitError` when it is hit, never a guess.
+        Seconds per question, however many searches that means; `TimeLimitError` when
+        they are over, never a guess.
     report
         Called with (nodes, seconds) after every `slice_nodes` nodes; may raise to end the search.
 
@@ -153,6 +154,7 @@ class Solver:
         self._memory = memory_mb << 20
         self._threads = threads
         self._time_limit = time_limit
+        self._begin = 0.0  # of the question
         self._report = report
         self._slice_nodes = slice_nodes
         self._leaves_after = 0  # the ply before the leaves in memory, if there are any
@@ -171,6 +173,7 @@ class Solver:
         Takes every form that `connect_text.as_position` does, and `Stones`,
         whose counts need not be possible.
         """
+        self._begin = time.monotonic()
         return self._solve(self._stones(position), strong)
 
     def solve_within(self, position: Any, nodes: int) -> Solution | None:
@@ -182,27 +185,35 @@ class Solver:
 
     def analyse(self, position: Any) -> list[RatedMove]:
         """Every legal move with its value and distance for the mover, best first."""
+        self._begin = time.monotonic()
+        return self._analyse(self._stones(position))
+
+    def best_line(self, position: Any) -> list[RatedMove]:
+        """One line of best play to the end of the game: always the first of the best moves."""
+        return self.analyse_and_line(position)[1]
+
+    def analyse_and_line(self, position: Any) -> tuple[list[RatedMove], list[RatedMove]]:
+        """What `analyse` and `best_line` say, as one question."""
+        self._begin = time.monotonic()
         stones = self._stones(position)
+        moves = self._analyse(stones)
+        line = moves[:1]
+        while not (stones := stones.play(line[-1].number)).is_over():
+            line.append(self._analyse(stones)[0])
+        return moves, line
+
+    def _analyse(self, stones: Stones) -> list[RatedMove]:
         moves = []
         for column in centre_first(stones.columns(), self.board.width):
             after = stones.play(column)
             if after.is_over():
                 value, plies = (WIN if self.board.has_line(after.other) else 0), 1
             else:
+                self._check_time()
                 reply = self._solve(after, strong=True)
                 value, plies = -reply.value, 1 + (reply.plies or 0)
             moves.append(RatedMove(column_text(column), column, value, plies))
         return order_moves(moves)
-
-    def best_line(self, position: Any) -> list[RatedMove]:
-        """One line of best play to the end of the game: always the first of the best moves."""
-        stones = self._stones(position)
-        line: list[RatedMove] = []
-        while not line or not stones.is_over():
-            best = self.analyse(stones)[0]
-            line.append(best)
-            stones = stones.play(best.number)
-        return line
 
     def _stones(self, position: Any) -> Stones:
         is_stones = isinstance(position, Stones)
@@ -233,10 +244,7 @@ class Solver:
         while not answer.done:
             seconds = time.monotonic() - begin
             self._report(nodes, seconds)
-            if self._time_limit is not None and seconds >= self._time_limit:
-                raise TimeLimitError(
-                    f"not solved within {self._time_limit:g} s ({nodes:,} nodes searched)"
-                )
+            self._check_time(f" ({nodes:,} nodes searched)")
             if nodes >= LEAVES_AFTER_NODES:
                 self._load_leaves((stones.mover | stones.other).bit_count())
             helpers = [fork(self._engine, seed) for seed in range(1, self._threads)]
@@ -246,6 +254,11 @@ class Solver:
         has_help = known is not None or self._has_asked_leaves()
         source: Source = "both" if has_help else "search"
         return Solution(answer.value, answer.plies if strong else None, nodes, source)
+
+    def _check_time(self, so_far: str = "") -> None:
+        limit = self._time_limit
+        if limit is not None and time.monotonic() - self._begin >= limit:
+            raise TimeLimitError(f"not solved within {limit:g} s{so_far}")
 
     def _slice(
         self, engines: list[Engine], stones: Stones, strong: bool, known: int | None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import math
 import os
 import re
 import sys
@@ -103,13 +104,25 @@ def add_search(parser: argparse.ArgumentParser, memory_mb: int = 1024) -> None:
     parser.add_argument(
         "--memory", type=int, default=memory_mb, metavar="MB", help=f"default: {memory_mb}"
     )
-    parser.add_argument("--time-limit", type=float, metavar="S", help="give up after S seconds")
+    parser.add_argument("--time-limit", type=seconds, metavar="S", help="give up after S seconds")
 
 
 def line_length(text: str) -> int:
     if not text.isascii() or not text.isdigit() or int(text) < 2:
         raise argparse.ArgumentTypeError(f"found {text!r}, wanted a whole number of at least 2")
     return int(text)
+
+
+def seconds(text: str) -> float:
+    """A span of time that ends.
+
+    >>> seconds("2.5")
+    2.5
+    """
+    with contextlib.suppress(ValueError):
+        if 0 <= float(text) < math.inf:
+            return float(text)
+    raise argparse.ArgumentTypeError(f"found {text!r}, wanted seconds such as 10 or 0.5")
 
 
 def thread_count(text: str) -> int:

@@ -154,8 +154,8 @@ def _analysis(options: argparse.Namespace, game: PlacementGame, position: Any) -
     from tablebase.cli import show
 
     with _open_oracle(options, game, position.board) as oracle:
-        moves = oracle.analyse(position)
-        line = [move.move for move in oracle.main_line(position)]
+        moves, best_line = oracle.analyse_and_line(position)
+    line = [move.move for move in best_line]
     if options.json:
         show.print_json({**_about(game, position), **show.analysis_json(moves), "line": line})
     else:

@@ -74,8 +74,8 @@ def analyse_command(options: argparse.Namespace) -> int:
 
     stones = asked_stones(options)
     with make_solver(options, stones.board) as solver:
-        moves = solver.analyse(stones)
-        line = "".join(move.move for move in solver.best_line(stones))
+        moves, best_line = solver.analyse_and_line(stones)
+    line = "".join(move.move for move in best_line)
     if options.json:
         content = {"board": str(stones.board), "connect": stones.board.connect}
         show.print_json({**content, **show.analysis_json(moves), "line": line})

@@ -1,0 +1,56 @@
+"""One limit for one question, however many searches answer it: clocks that tick when looked at."""
+
+from itertools import count
+from types import SimpleNamespace
+
+import pytest
+
+from retro.errors import TimeLimitError
+from retro.games.catalogue import find_game
+from retro.games.connect import Board
+from retro.search.solver import Solver
+from tablebase import keyed_oracle
+from tablebase.keyed_oracle import KeyedOracle
+from tablebase.perfect import PerfectPlayer
+
+
+def ticking() -> SimpleNamespace:
+    """A clock that goes on by a second whenever somebody looks at it."""
+    seconds = count()
+    return SimpleNamespace(monotonic=lambda: float(next(seconds)))
+
+
+def test_an_analysis_of_connect_four_has_one_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("retro.search.solver.time", ticking())
+    solver = Solver("4x4", memory_mb=1, time_limit=20)
+    assert len(solver.analyse("")) == 4  # one question: four moves, no two of them 20 s apart
+    assert len(solver.analyse("1")) == 4  # the next question has a clock of its own
+    with pytest.raises(TimeLimitError, match="not solved within 20 s"):
+        solver.analyse_and_line("")
+    with pytest.raises(TimeLimitError, match="not solved within 2 s"):
+        Solver("4x4", memory_mb=1, time_limit=2).analyse("")
+
+
+def test_an_analysis_of_another_game_has_one_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    game = find_game("mnk")
+    start = game.start(game.parse("3x3", {}))
+    question = game.read_position(start.board, "b2 a1 c3")
+    oracle = KeyedOracle(game, start, None, memory_mb=1, time_limit=1e9)
+    moves, line = oracle.analyse_and_line(question)
+    assert moves == oracle.analyse(question)
+    assert line == oracle.main_line(question)
+
+    looks = count()
+    monkeypatch.setattr(keyed_oracle, "time", SimpleNamespace(monotonic=lambda: float(next(looks))))
+    oracle.analyse(question)
+    for_moves = next(looks)
+    limited = KeyedOracle(game, start, None, memory_mb=1, time_limit=for_moves + 5)
+    assert limited.analyse(question) == moves
+    with pytest.raises(TimeLimitError):
+        limited.analyse_and_line(question)
+
+
+def test_the_perfect_player_looks_at_the_clock_while_choosing_among_moves() -> None:
+    player = PerfectPlayer(Board(4, 4), memory_mb=1, time_limit=0)
+    with pytest.raises(TimeLimitError, match="no move found within 0 s"):
+        player.advise("")
