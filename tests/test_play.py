@@ -312,6 +312,39 @@ def test_a_match_changes_sides_and_counts(capsys: pytest.CaptureFixture[str]) ->
     assert rows[4][:4] == ["alphabeta:3", "both", "7", str(wins["alphabeta:3"])]
 
 
+def test_a_human_in_a_match_plays_until_her_input_ends(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody can win on two cells, so every finished game is a draw; then she leaves."""
+    arguments = ["match", "--game", "mnk", "--board", "2x1", "--games", "5", *LIGHT]
+    arguments += ["--first", "random", "--second", "human"]
+    for typed_in in ("b1\na1\nundo\nz9\na1\nb1\n", "b1\na1\nb1\na1\nquit\n"):
+        monkeypatch.setattr(sys, "stdin", io.StringIO(typed_in))
+        assert main.main(arguments) == 0
+        out, err = capsys.readouterr()
+        rows = [line.split() for line in out.splitlines()]
+        played = int(rows[0][2])
+        assert 1 <= played < 5
+        assert rows[4] == ["random", "both", str(played), "0", str(played), "0", f"{played / 2}"]
+        assert f"the match ends after {played} of 5 games" in err
+        assert "X plays " in err
+        assert "  1  . ." in err
+    monkeypatch.setattr(sys, "stdin", io.StringIO(""))
+    assert main.main([*arguments, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["games"] == []
+
+
+def test_nothing_is_taken_back_in_a_match(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO("b2\na1\nundo\nquit\n"))
+    arguments = ["match", "--game", "mnk", "--first", "human", "--second", "human", *LIGHT]
+    assert main.main(arguments) == 0
+    err = capsys.readouterr().err
+    assert "no move is taken back in a match" in err
+    assert err.count(" plays ") == 2
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -319,7 +352,6 @@ def test_a_match_changes_sides_and_counts(capsys: pytest.CaptureFixture[str]) ->
         (["play", "--game", "chess"], "found game 'chess', wanted one of connect4"),
         (["play", "--board", "5by4"], "wanted WIDTHxHEIGHT"),
         (["play", "--connect", "four"], "found 'four' stones"),
-        (["match", "--first", "human", "--second", "random"], "found a human in a match"),
         (["match", "--first", "random", "--second", "random", "--games", "0"], "at least 1"),
     ],
 )

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from retro.errors import BadTextError
 from retro.search.players import read_spec, referee
 from tablebase.cli.common import add_json, say
 from tablebase.cli.games import asked_game
-from tablebase.cli.seats import HUMAN, PLAYERS, Seats, add_seats
+from tablebase.cli.seats import PLAYERS, Contestant, Quit, Seats, add_seats
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
+    from retro.games.catalogue import PlacementGame
     from retro.search.players import GameRecord, Spec
 
 ROLES = ("first", "second")
@@ -35,18 +36,15 @@ def match_command(options: argparse.Namespace) -> int:
 
     game, board = asked_game(options)
     specs = read_spec(options.first), read_spec(options.second)
-    if any(spec.kind == HUMAN for spec in specs):
-        raise BadTextError("found a human in a match, wanted two programs; see: tablebase play")
     if options.games < 1:
         raise BadTextError(f"found {options.games} games, wanted at least 1")
-    records = []
-    with Seats(options, game, board) as seats:
-        for number in range(options.games):
-            players = seats.seat_both(specs, f"{options.seed} {number}")
-            first, second = players if number % 2 == 0 else players[::-1]
-            record = referee(game, game.start(board), first, second)
+    records: list[GameRecord] = []
+    try:
+        for record in _games(options, game, board, specs):
             records.append(record)
-            say(f"game {number + 1}: {_story(record)}")
+            say(f"game {len(records)}: {_story(record)}")
+    except Quit:
+        say(f"the match ends after {len(records)} of {options.games} games")
     scores = [score(records, number) for number in (0, 1)]
     size, details = game.describe(board)
     if options.json:
@@ -58,9 +56,20 @@ def match_command(options: argparse.Namespace) -> int:
         games = [{**r._asdict(), "plies": len(r.moves)} for r in records]
         show.print_json({**content, "players": rows, "games": games})
         return 0
-    print(f"{game.name} {size}: {options.games} games, sides change each game, seed {options.seed}")
+    print(f"{game.name} {size}: {len(records)} games, sides change each game, seed {options.seed}")
     print_scores(specs, scores)
     return 0
+
+
+def _games(
+    options: argparse.Namespace, game: PlacementGame, board: Any, specs: tuple[Spec, Spec]
+) -> Iterator[GameRecord]:
+    """Game after game; `Quit` when a human has had enough."""
+    with Seats(options, game, board, human=Contestant) as seats:
+        for number in range(options.games):
+            players = seats.seat_both(specs, f"{options.seed} {number}")
+            first, second = players if number % 2 == 0 else players[::-1]
+            yield referee(game, game.start(board), first, second)
 
 
 def _story(record: GameRecord) -> str:

@@ -8,7 +8,8 @@ The human types a move or one of
     load FILE     goes on with a game that was kept
     quit          leaves, as does the end of the input
 
-What cannot be read or played gets one line, and she is asked again.
+What cannot be read or played gets one line, and she is asked again. In a match nothing
+is taken back, and stdout is for the score: she reads stderr.
 """
 
 from __future__ import annotations
@@ -70,9 +71,16 @@ class GoTo(Exception):
 class Seats:
     """Makes the players that texts name; a context manager that closes what they opened."""
 
-    def __init__(self, options: argparse.Namespace, game: PlacementGame, board: Any) -> None:
+    def __init__(
+        self,
+        options: argparse.Namespace,
+        game: PlacementGame,
+        board: Any,
+        human: type[Human] | None = None,
+    ) -> None:
         check_memory(options.memory)
         self._options, self._game, self._board = options, game, board
+        self._human = human or Human
         self._stack = contextlib.ExitStack()
 
     def __enter__(self) -> Self:
@@ -86,7 +94,7 @@ class Seats:
         if spec.kind == "perfect":
             return self.perfect
         if spec.kind == HUMAN:
-            return Human(self._game, self._board, self)
+            return self._human(self._game, self._board, self)
         return make_player(spec, self._game, rng)
 
     def seat_both(self, specs: Sequence[Spec], seed: object) -> tuple[Player, Player]:
@@ -148,20 +156,26 @@ class Human:
                     raise GoTo(load_game(self._game, self._board, rest.strip()))
                 if word == "save":
                     save_game(self._game, position, rest.strip())
-                    print(f"saved in {rest.strip()}")
+                    self._print(f"saved in {rest.strip()}")
                 elif word == "hint":
                     self._hint(position)
                 elif word:
                     return self._legal(position, line)
             except TablebaseError as error:
-                print(error)
+                self._print(str(error))
+
+    def _print(self, text: str, end: str = "\n") -> None:
+        print(text, end=end, flush=True)
+
+    def _sign(self, position: Any) -> str:
+        """What the side to move is called."""
+        return self._game.players[0 if position.side_to_move == "first" else 1]
 
     def _read(self, position: Any) -> str:
-        sign = self._game.players[0 if position.side_to_move == "first" else 1]
-        print(f"{sign}> ", end="", flush=True)
+        self._print(f"{self._sign(position)}> ", end="")
         line = sys.stdin.readline()
         if not line:
-            print()
+            self._print("")
             raise Quit
         return line.strip()
 
@@ -177,7 +191,30 @@ class Human:
         advice = self._seats.perfect.advise(position)
         end = f", over in {advice.plies} plies" if advice.plies else ""
         move = self._game.write_move(position, advice.move)
-        print(f"hint: {move} ({VALUE_NAMES[advice.value]} for you{end}, by {advice.source})")
+        self._print(f"hint: {move} ({VALUE_NAMES[advice.value]} for you{end}, by {advice.source})")
+
+
+class Contestant(Human):
+    """A human in a match: sees board and moves on stderr, and takes nothing back."""
+
+    _mine: Any = None  # the position of her last move
+
+    def told(self, position: Any, move: int) -> None:
+        if position is not self._mine:
+            text = self._game.write_move(position, move)
+            self._print(f"{self._sign(position)} plays {text}")
+
+    def choose(self, position: Any) -> int:
+        self._mine = position
+        self._print(self._game.draw(position))
+        while True:
+            try:
+                return super().choose(position)
+            except GoTo:
+                self._print("no move is taken back in a match")
+
+    def _print(self, text: str, end: str = "\n") -> None:
+        print(text, end=end, file=sys.stderr, flush=True)
 
 
 def _before_last_turn(position: Any) -> Any:
