@@ -8,6 +8,7 @@ import pytest
 from retro.errors import BadTextError
 from retro.games.catalogue import find_game
 from retro.games.domineering import OTHER
+from retro.games.puissance import plausible_moves
 from retro.search.evaluations import EVALUATIONS, find_evaluation, mobility, runs, safe_places
 from retro.search.lookahead import DECIDED, alpha_beta, minimax
 from retro.search.players import make_player, read_spec, referee, winner
@@ -166,9 +167,53 @@ def test_looking_deeper_wins_more() -> None:
     assert points >= 16
 
 
+@pytest.mark.parametrize("name", ["mnk", "puissance-plus"])
+def test_the_plausible_filter_is_used_on_every_ply(name: str) -> None:
+    """The player chooses as plain minimax over plausible moves does, from fewer nodes."""
+
+    def value(position, left: int) -> int:
+        outcome = position.outcome()
+        if outcome is not None:
+            return outcome * (DECIDED - 3 + left)
+        if left == 0:
+            return runs(position)
+        return max(-value(position.play(move), left - 1) for move in plausible_moves(position))
+
+    game = find_game(name)
+    fewer = 0
+    for position in some_positions(name, 12, most_plies=5):
+        kept = plausible_moves(position)
+        scores = {move: -value(position.play(move), 2) for move in kept}
+        for kind, look in (("minimax", minimax), ("alphabeta", alpha_beta)):
+            player = make_player(read_spec(f"{kind}:3:plausible"), game, random.Random(2))
+            move = player.choose(position)
+            assert scores[move] == max(scores.values())
+            found = look(position, 3, runs, candidates=plausible_moves)
+            assert found.score == max(scores.values())
+            fewer += found.nodes < look(position, 3, runs).nodes
+    assert fewer > 6
+
+
+def test_the_plausible_filter_overlooks_the_winning_corner() -> None:
+    """The counter-example of docs/puissance-plus.md: with the filter no depth finds the win."""
+    game = find_game("mnk")
+    position = game.read_position(game.parse("3x3", {}), "a1 c3")
+    for text, corners in (("alphabeta:7", True), ("alphabeta:7:runs:plausible", False)):
+        move = make_player(read_spec(text), game, random.Random(1)).choose(position)
+        assert (game.write_move(position, move) in ("c1", "a3")) == corners
+
+
+def test_only_games_of_runs_have_plausible_moves() -> None:
+    with pytest.raises(BadTextError, match="plausible moves have: mnk, puissance-plus"):
+        make_player(read_spec("minimax:2:plausible"), find_game("quarto"), random.Random(1))
+
+
 @pytest.mark.parametrize(
     "text",
-    ["", "deep", "alphabeta", "alphabeta:0", "random:3", "minimax:x", "perfect:2", "human:a"],
+    [
+        *("", "deep", "alphabeta", "alphabeta:0", "random:3", "minimax:x", "perfect:2", "human:a"),
+        *("greedy:plausible", "random:plausible", "alphabeta:plausible", "alphabeta:2:plausible:a"),
+    ],
 )
 def test_bad_specs_get_one_line(text: str) -> None:
     with pytest.raises(BadTextError, match="wanted one of human, perfect, random"):
@@ -176,7 +221,8 @@ def test_bad_specs_get_one_line(text: str) -> None:
 
 
 def test_specs_read_back() -> None:
-    for text in ("human", "perfect", "random", "greedy", "minimax:3", "alphabeta:12:cells"):
+    texts = ("human", "perfect", "random", "greedy:cells", "minimax:3", "alphabeta:12:cells")
+    for text in (*texts, "greedy", "minimax:3:plausible", "alphabeta:2:runs:plausible"):
         assert str(read_spec(text)) == text
     assert str(read_spec("computer")) == "perfect"
     with pytest.raises(BadTextError, match="mnk has: runs"):

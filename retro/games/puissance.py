@@ -184,18 +184,12 @@ def plausible_moves(position: GridPosition) -> list[int]:
     ['c1']
     """
     board = position.board
-    assert isinstance(board, PuissanceBoard)
+    worth = board.worth if isinstance(board, PuissanceBoard) else {}  # m,n,k: all cells count 1
     stones = position.first | position.second
+    beside = stones << 1 | stones | stones >> 1  # what leaves a row falls on its guard bit
+    near = beside << board.stride | beside | beside >> board.stride
     legal = position.legal_moves()
-    kept = [bit for bit in legal if board.worth[bit] > 1 or _near(board, bit) & stones]
-    return kept or legal
-
-
-def _near(board: GridBoard, bit: int) -> int:
-    """The cells around a cell."""
-    row, column = board.place(bit)
-    around = [(row + up, column + right) for up in (-1, 0, 1) for right in (-1, 0, 1)]
-    return sum(board.bit(r, c) for r, c in around if board.has(r, c)) & ~bit
+    return [bit for bit in legal if bit & near or worth.get(bit, 1) > 1] or legal
 
 
 def _read_position(board: PuissanceBoard, text: str) -> GridPosition:

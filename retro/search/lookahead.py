@@ -19,8 +19,16 @@ if TYPE_CHECKING:
 
     # What a position is worth to the side to move, well below DECIDED; it is not over.
     Evaluation = Callable[[Any], int]
+    # The moves that are looked at, at least one; the position is not over.
+    Candidates = Callable[[Any], Sequence[int]]
 
 DECIDED = 1_000_000
+
+
+def every_move(position: Any) -> Sequence[int]:
+    """All legal moves: nothing is overlooked."""
+    moves: list[int] = position.legal_moves()
+    return moves
 
 
 class Found(NamedTuple):
@@ -32,9 +40,13 @@ class Found(NamedTuple):
 
 
 def minimax(
-    position: Any, depth: int, evaluate: Evaluation, moves: Sequence[int] | None = None
+    position: Any,
+    depth: int,
+    evaluate: Evaluation,
+    moves: Sequence[int] | None = None,
+    candidates: Candidates = every_move,
 ) -> Found:
-    """Look `depth` plies ahead, at everything. Of equally good `moves` the first is chosen."""
+    """Look `depth` plies ahead, at all candidates. Of equally good `moves` the first is chosen."""
     nodes = 0
 
     def value(position: Any, left: int) -> int:
@@ -45,17 +57,21 @@ def minimax(
             return int(outcome) * (DECIDED - depth + left)
         if left == 0:
             return evaluate(position)
-        return max(-value(position.play(move), left - 1) for move in position.legal_moves())
+        return max(-value(position.play(move), left - 1) for move in candidates(position))
 
     scores = [
-        (-value(position.play(move), depth - 1), move) for move in moves or position.legal_moves()
+        (-value(position.play(move), depth - 1), move) for move in moves or candidates(position)
     ]
     score, move = max(scores, key=lambda scored: scored[0])
     return Found(move, score, nodes + 1)
 
 
 def alpha_beta(
-    position: Any, depth: int, evaluate: Evaluation, moves: Sequence[int] | None = None
+    position: Any,
+    depth: int,
+    evaluate: Evaluation,
+    moves: Sequence[int] | None = None,
+    candidates: Candidates = every_move,
 ) -> Found:
     """The same move and score as `minimax`, without looking at what cannot change them.
 
@@ -75,14 +91,14 @@ def alpha_beta(
         if left == 0:
             return evaluate(position)
         best = -DECIDED
-        for after in _ordered(position, left, evaluate):
+        for after in _ordered(position, left, evaluate, candidates):
             best = max(best, -value(after, left - 1, -beta, -max(alpha, best)))
             if best >= beta:
                 break
         return best
 
     best_move, best = None, -DECIDED - 1
-    for move in moves or position.legal_moves():
+    for move in moves or candidates(position):
         score = -value(position.play(move), depth - 1, -DECIDED, -best)
         if best_move is None or score > best:
             best_move, best = move, score
@@ -90,9 +106,11 @@ def alpha_beta(
     return Found(best_move, best, nodes + 1)
 
 
-def _ordered(position: Any, left: int, evaluate: Evaluation) -> Iterable[Any]:
+def _ordered(
+    position: Any, left: int, evaluate: Evaluation, candidates: Candidates
+) -> Iterable[Any]:
     """The successors, the most promising first; above the horizon as they come."""
-    successors = (position.play(move) for move in position.legal_moves())
+    successors = (position.play(move) for move in candidates(position))
     if left == 1:
         return successors
 

@@ -9,6 +9,9 @@ from text (`read_spec`, `make_player`):
     minimax:3         looks 3 plies ahead (`lookahead`); plays the same as
     alphabeta:3       only faster
     alphabeta:4:cells with another evaluation than the game's first (`evaluations`)
+    alphabeta:4:plausible, alphabeta:4:runs:plausible
+                      looks at plausible moves only, on every ply: in mnk and
+                      puissance-plus those of the classic program
 
 `human` and `perfect` need a terminal and tables; the commands know those. Equal
 moves are chosen between by lot, from the generator a player is made with: the same
@@ -18,11 +21,13 @@ seeds give the same games.
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from retro.errors import BadTextError
+from retro.games.puissance import plausible_moves
 from retro.search.evaluations import find_evaluation
-from retro.search.lookahead import alpha_beta, minimax
+from retro.search.lookahead import alpha_beta, every_move, minimax
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,10 +35,16 @@ if TYPE_CHECKING:
 
     from retro.games.catalogue import PlacementGame
     from retro.games.catalogue import Player as Side
-    from retro.search.lookahead import Evaluation, Found
+    from retro.search.lookahead import Candidates, Evaluation, Found
 
 DEEP = {"minimax": minimax, "alphabeta": alpha_beta}
-KINDS = ("human", "perfect", "random", "greedy", "minimax:DEPTH", "alphabeta:DEPTH")
+KINDS = ("human", "perfect", "random", "greedy", "minimax:DEPTH", "alphabeta:DEPTH[:plausible]")
+PLAUSIBLE = "plausible"
+SIMPLE = ("human", "perfect", "random")
+_SPEC = re.compile(  # kind, depth, evaluation, filter
+    rf"([a-z]+)(?::([1-9][0-9]?))?(?::(?!{PLAUSIBLE})([a-z]+))?(:{PLAUSIBLE})?", re.ASCII
+)
+FILTERS: dict[str, Candidates] = {"mnk": plausible_moves, "puissance-plus": plausible_moves}
 
 
 class Player(Protocol):
@@ -57,27 +68,28 @@ class Spec(NamedTuple):
     kind: str
     depth: int = 1
     evaluation: str = ""
+    plausible: bool = False
 
     def __str__(self) -> str:
-        depth = f":{self.depth}" if self.kind in DEEP else ""
-        return f"{self.kind}{depth}" + (f":{self.evaluation}" if self.evaluation else "")
+        words = [self.kind, str(self.depth) if self.kind in DEEP else "", self.evaluation]
+        return ":".join(word for word in (*words, PLAUSIBLE if self.plausible else "") if word)
 
 
 def read_spec(text: str) -> Spec:
     """Read a player's name.
 
-    >>> read_spec("alphabeta:4")
-    Spec(kind='alphabeta', depth=4, evaluation='')
+    >>> read_spec("alphabeta:4:plausible")
+    Spec(kind='alphabeta', depth=4, evaluation='', plausible=True)
     """
-    match = re.fullmatch(r"([a-z]+)(?::([1-9][0-9]?))?(?::([a-z]+))?", text.strip(), re.ASCII)
+    match = _SPEC.fullmatch(text.strip())
     kind = match[1] if match else ""
     if kind == "computer":
         kind = "perfect"
-    plain = match is not None and not match[2] and (kind == "greedy" or not match[3])
-    if match and plain and kind in ("human", "perfect", "random", "greedy"):
+    plain = match is not None and not match[2] and not match[4]
+    if match and plain and (kind == "greedy" or (kind in SIMPLE and not match[3])):
         return Spec(kind, 1, match[3] or "")
     if match and match[2] and kind in DEEP:
-        return Spec(kind, int(match[2]), match[3] or "")
+        return Spec(kind, int(match[2]), match[3] or "", match[4] is not None)
     raise BadTextError(f"found player {text!r}, wanted one of {', '.join(KINDS)}")
 
 
@@ -86,7 +98,12 @@ def make_player(spec: Spec, game: PlacementGame, rng: Random) -> Player:
     if spec.kind == "random":
         return RandomPlayer(rng)
     evaluate = find_evaluation(game.name, spec.evaluation)
-    return LookingPlayer(str(spec), DEEP.get(spec.kind, minimax), spec.depth, evaluate, rng)
+    if spec.plausible and game.name not in FILTERS:
+        wanted = ", ".join(FILTERS)
+        raise BadTextError(f"found player {spec} of {game.name}; plausible moves have: {wanted}")
+    candidates = FILTERS[game.name] if spec.plausible else every_move
+    look = partial(DEEP.get(spec.kind, minimax), candidates=candidates)
+    return LookingPlayer(str(spec), look, spec.depth, evaluate, candidates, rng)
 
 
 class RandomPlayer:
@@ -114,13 +131,15 @@ class LookingPlayer:
         look: Callable[[Any, int, Evaluation, list[int]], Found],
         depth: int,
         evaluate: Evaluation,
+        candidates: Candidates,
         rng: Random,
     ) -> None:
         self.name = name
-        self._look, self._depth, self._evaluate, self._rng = look, depth, evaluate, rng
+        self._look, self._depth, self._evaluate = look, depth, evaluate
+        self._candidates, self._rng = candidates, rng
 
     def choose(self, position: Any) -> int:
-        moves = position.legal_moves()
+        moves = list(self._candidates(position))
         self._rng.shuffle(moves)  # the first of equally good moves is chosen
         return self._look(position, self._depth, self._evaluate, moves).move
 

@@ -45,7 +45,10 @@ if TYPE_CHECKING:
     from tablebase.probe import Tablebase
 
 HUMAN = "human"
-PLAYERS = "human, perfect (or computer), random, greedy, minimax:DEPTH, alphabeta:DEPTH"
+PLAYERS = (
+    "human, perfect (or computer), random, greedy, minimax:DEPTH, alphabeta:DEPTH; "
+    "then :EVALUATION, :plausible"
+)
 HELP = "wanted a move, or one of: undo, hint, save FILE, load FILE, quit"
 
 
