@@ -1,11 +1,14 @@
 """What people type wrongly or oddly: one line, the exit code of the cause, never a traceback."""
 
+import argparse
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from retro import errors
-from tablebase.cli import build, main
+from retro.games.catalogue import NAMES, find_game
+from tablebase.cli import build, games, keyed, keyed_solve, main
 
 LONG = "1" * 300  # no name of a file may be so long
 COMMANDS = {"tb": main.main, "bt": build.main}
@@ -77,3 +80,65 @@ def test_a_time_limit_ends(command: str, text: str, capsys: pytest.CaptureFixtur
     status, _, err = ask(capsys, f"tb {command} --time-limit={text}")
     assert status == 2
     assert f"found {text!r}, wanted seconds such as 10" in err
+
+
+@pytest.mark.parametrize("folder", ["mnk", "quarto", "connect4"])
+def test_a_folder_may_be_called_like_a_game(
+    folder: str, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert ask(capsys, f"bt 4x3 --connect 3 --dir {folder} --quiet")[0] == 0
+    assert ask(capsys, f"tb stats 4x3 --connect 3 --dir {folder}")[0] == 0
+    status, out, err = ask(capsys, f"tb solve 22 --board 4x3 --connect 3 --tables {folder}")
+    assert (status, "by table" in err) == (0, True), out
+    assert ask(capsys, f"bt --dir {folder} mnk 3x3 --quiet")[0] == 0
+    assert ask(capsys, f"tb stats --dir {folder} mnk 3x3")[0] == 0
+    assert ask(capsys, f"tb probe mnk 3x3 --dir={folder} b2")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("line", "same"),
+    [
+        ("tb solve --game=mnk 3x3 b2", "tb solve --game mnk 3x3 b2"),
+        ("tb solve mnk 3x3 b2", "tb solve --game mnk 3x3 b2"),
+        ("tb solve 3x3 --strong b2 --game mnk", "tb solve --game mnk 3x3 b2 --strong"),
+        ("tb probe --game mnk 3x3 b2", "tb probe mnk 3x3 b2"),
+        ("tb solve connect4 12 --board 4x4", "tb solve 12 --board 4x4"),
+        ("tb solve --game=connect4 12 --board 4x4", "tb solve 12 --board 4x4"),
+        ("tb probe connect4 4x4 12", "tb probe 4x4 12"),
+        ("tb probe 4x4 --memory 16 12", "tb probe 4x4 12 --memory 16"),
+        ("tb line --json 4x4 --memory 16 12", "tb line 4x4 12 --memory 16 --json"),
+    ],
+)
+def test_words_may_come_in_any_order(
+    line: str, same: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status, out, _ = ask(capsys, line)
+    assert (status, out) == ask(capsys, same)[:2]
+    assert status == 0
+
+
+def all_parsers() -> Iterator[argparse.ArgumentParser]:
+    yield build.make_parser()
+    for name in NAMES:
+        game = find_game(name)
+        yield keyed._build_parser(game)
+        yield from (keyed._question_parser(command, game) for command in keyed.QUESTIONS)
+        yield from (keyed_solve._parser(command, game) for command in keyed_solve.COMMANDS)
+    for asked in ("play", "match"):
+        whole = main.make_parser(asked)
+        yield whole
+        for action in whole._actions:
+            if isinstance(action, argparse._SubParsersAction):
+                yield from action.choices.values()
+
+
+def test_the_options_without_a_value_are_known() -> None:
+    found = {
+        word
+        for parser in all_parsers()
+        for action in parser._actions
+        if action.option_strings and action.nargs == 0
+        for word in action.option_strings
+    }
+    assert found == {*games.FLAGS, "-h"}

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from retro.errors import EXIT_INTERRUPTED, DoesNotFitError
-from retro.games.catalogue import NAMES
+from retro.games.catalogue import NAMES, find_game
 from retro.games.connect import Board, Position, find_moves
 from retro.games.connect_text import column_text, read_grid, read_moves
 from tablebase.cli import keyed
@@ -25,6 +25,7 @@ from tablebase.cli.common import (
     say,
     thread_count,
 )
+from tablebase.cli.games import CONNECT, split_game
 from tablebase.places import table_path
 
 if TYPE_CHECKING:
@@ -76,9 +77,10 @@ def make_parser() -> argparse.ArgumentParser:
 
 def _main(arguments: Sequence[str] | None) -> int:
     words = list(sys.argv[1:] if arguments is None else arguments)
-    if keyed.names_game(words):
-        return keyed.build(words)
-    options = make_parser().parse_args([word for word in words if word != keyed.CONNECT])
+    game, words = split_game(words)
+    if game not in (None, CONNECT):
+        return keyed.build(find_game(game), words)
+    options = make_parser().parse_args(words)
     board = Board.parse(options.board, options.connect)
     root = read_root(options.root, board)
     moves = "".join(column_text(column) for column in find_moves(root) or ()) if root else ""

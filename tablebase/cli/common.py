@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from tablebase.probe import Tablebase
 
 QUIET_SECONDS = 1.0
+LEVELS = ("quick", "sample", "full")  # of checks
 LONGEST_NAME = 100  # of what was typed, shown in full
 Read = TypeVar("Read")
 

@@ -4,8 +4,7 @@
     tablebase probe mnk 4x4 --connect 4 "c3 b2"
     tablebase stats tables/mnk-4x4-connect4.h5
 
-`names_game` and `is_question` tell whether a command line is one of these. A table of what
-follows a position is named by `--from POSITION`, in every command.
+A table of what follows a position is named by `--from POSITION`, in every command.
 """
 
 from __future__ import annotations
@@ -17,9 +16,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from retro.errors import EXIT_INTERRUPTED, BadTextError, MissingTableError, TablebaseError
-from retro.games.catalogue import NAMES, find_game
 from tablebase.cli import keyed_show as show
 from tablebase.cli.common import (
+    LEVELS,
     add_folder,
     add_json,
     add_search,
@@ -32,6 +31,7 @@ from tablebase.cli.common import (
     thread_count,
 )
 from tablebase.cli.progress import Ticker
+from tablebase.places import SUFFIX
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -41,27 +41,14 @@ if TYPE_CHECKING:
     from tablebase.keyed_oracle import KeyedOracle
     from tablebase.keyed_probe import KeyedTable
 
-LEVELS = ("quick", "sample", "full")
-CONNECT = "connect4"  # has commands of its own
 QUESTIONS = ("probe", "line", "stats", "verify")
 ASKED_OF_SOLVER = ("probe", "line")  # where no table covers the position
 
 
-def names_game(arguments: Sequence[str]) -> bool:
-    """Whether a command line names another game than Connect Four."""
-    return any(word in NAMES and word != CONNECT for word in arguments)
-
-
-def is_question(arguments: Sequence[str]) -> bool:
-    """Whether a command line asks a table of another game, by name or by file."""
-    if not arguments or arguments[0] not in QUESTIONS:
-        return False
-    files = [Path(word) for word in arguments if word.endswith(".h5")]
-    return names_game(arguments) or any(is_keyed_file(path) for path in files)
-
-
 def is_keyed_file(path: Path) -> bool:
     """Whether a file holds a table with sorted keys; damaged files hold none."""
+    if path.suffix != SUFFIX:
+        return False
     from tablebase.hdf5 import index_of
     from tablebase.keyed_format import INDEX
 
@@ -79,11 +66,10 @@ def file_stats(path: Path) -> dict[str, Any]:
         return show.stats_json(table)
 
 
-def question(arguments: Sequence[str]) -> int:
-    """`tablebase COMMAND GAME BOARD ...` or `tablebase COMMAND FILE ...`."""
-    command, *rest = arguments
+def question(command: str, game: PlacementGame | None, arguments: Sequence[str]) -> int:
+    """`tablebase COMMAND GAME BOARD ...`, or without a game `tablebase COMMAND FILE ...`."""
     # Options may stand between board and position: mnk 4x4 --connect 4 "c3 b2".
-    options = _question_parser(command, rest).parse_intermixed_args(rest)
+    options = _question_parser(command, game).parse_intermixed_args(arguments)
     if command in ASKED_OF_SOLVER:
         with _open_oracle(options) as oracle:
             return {"probe": _probe, "line": _line}[command](options, oracle)
@@ -91,13 +77,12 @@ def question(arguments: Sequence[str]) -> int:
         return {"stats": _stats, "verify": _verify}[command](options, table)
 
 
-def _question_parser(command: str, arguments: Sequence[str]) -> argparse.ArgumentParser:
-    name = next((word for word in arguments if word in NAMES), None)
-    parser = argparse.ArgumentParser(prog=f"tablebase {command}{f' {name}' if name else ''}")
-    if name is None:
+def _question_parser(command: str, game: PlacementGame | None) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog=f"tablebase {command}{f' {game.name}' if game else ''}")
+    if game is None:
         parser.add_argument("file", type=Path, help="a table file")
     else:
-        _add_game(parser, find_game(name))
+        _add_game(parser, game)
         add_folder(parser)
     if command in ASKED_OF_SOLVER:
         add_search(parser)
@@ -113,8 +98,9 @@ def _question_parser(command: str, arguments: Sequence[str]) -> argparse.Argumen
 
 
 def _add_game(parser: argparse.ArgumentParser, game: PlacementGame) -> None:
-    """A game's name, its board, its own options, and the position a table starts from."""
-    parser.add_argument("game", choices=[game.name], help=game.about)
+    """A game's board, its own options, and the position a table starts from."""
+    parser.description = parser.description or game.about
+    parser.set_defaults(game=game)
     parser.add_argument("board", metavar="WxH", help="its size, such as 4x4")
     for option in game.options:
         parser.add_argument(
@@ -130,7 +116,7 @@ def _add_game(parser: argparse.ArgumentParser, game: PlacementGame) -> None:
 
 def _asked_root(options: argparse.Namespace) -> tuple[PlacementGame, Any]:
     """The game and the position a table starts from, as the options name them."""
-    game = find_game(options.game)
+    game: PlacementGame = options.game
     given = {option.name: getattr(options, f"option_{option.name}") for option in game.options}
     board = game.parse(options.board, {name: text for name, text in given.items() if text})
     return game, game.read_position(board, options.root) if options.root else game.start(board)
@@ -227,7 +213,7 @@ def _verify(options: argparse.Namespace, table: KeyedTable) -> int:
     return 0
 
 
-def build(arguments: Sequence[str]) -> int:
+def build(asked: PlacementGame, arguments: Sequence[str]) -> int:
     """`build-tablebase GAME BOARD ...`."""
     from tablebase.cli.keyed_plan import plan
     from tablebase.keyed_build import build_keyed
@@ -235,7 +221,7 @@ def build(arguments: Sequence[str]) -> int:
     from tablebase.places import keyed_path
     from tablebase.units import duration
 
-    options = _build_parser(arguments).parse_args(arguments)
+    options = _build_parser(asked).parse_args(arguments)
     game, root = _asked_root(options)
     path = options.out or keyed_path(game, root, options.dir)
     if options.plan:
@@ -257,8 +243,7 @@ def build(arguments: Sequence[str]) -> int:
         return _stats(options, table)
 
 
-def _build_parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
-    game = find_game(next(word for word in arguments if word in NAMES))
+def _build_parser(game: PlacementGame) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog=f"build-tablebase {game.name}",
         description=f"Solve every position of a board ({game.about}) and write the table.",

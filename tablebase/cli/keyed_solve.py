@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from retro.errors import GameOverError
-from retro.games.catalogue import NAMES, find_game
+from retro.games.catalogue import find_game
 from retro.games.values import VALUE_NAMES
 from tablebase.cli.common import (
     add_json,
@@ -44,35 +44,11 @@ if TYPE_CHECKING:
     from tablebase.keyed_oracle import KeyedOracle
 
 COMMANDS = ("solve", "analyse")
-GAME_OPTION = "--game"
-CONNECT = "connect4"  # has a solver of its own
-OTHERS = tuple(name for name in NAMES if name != CONNECT)
 
 
-def is_asked(arguments: Sequence[str]) -> bool:
-    """Whether a command line is about a position of another game than Connect Four."""
-    named = any(word in arguments for word in (GAME_OPTION, *OTHERS))
-    return bool(arguments) and arguments[0] in COMMANDS and named
-
-
-def without_connect(arguments: Sequence[str]) -> list[str]:
-    """`solve --game connect4 443` is `solve 443`."""
-    words = list(arguments)
-    for i in range(1, len(words)):
-        if words[0] in COMMANDS and words[i - 1 : i + 1] == [GAME_OPTION, CONNECT]:
-            return words[: i - 1] + words[i + 1 :]
-    return words
-
-
-def answer(arguments: Sequence[str]) -> int:
+def answer(command: str, game: PlacementGame, arguments: Sequence[str]) -> int:
     """`COMMAND --game G BOARD ...`, or `COMMAND G BOARD ...` as with the commands on tables."""
-    command, *words = arguments
-    if GAME_OPTION not in words:
-        name = next(word for word in words if word in OTHERS)
-        words.remove(name)
-        words += [GAME_OPTION, name]
-    game = find_game(_game_name(command, words))
-    options = _parser(command, game).parse_intermixed_args(words)
+    options = _parser(command, game).parse_intermixed_args(arguments)
     check_memory(options.memory)
     given = {option.name: getattr(options, f"option_{option.name}") for option in game.options}
     given = {name: text for name, text in given.items() if text is not None}
@@ -84,18 +60,10 @@ def answer(arguments: Sequence[str]) -> int:
     return _value(options, game, _asked_position(options, game, board))
 
 
-def _game_name(command: str, words: list[str]) -> str:
-    parser = argparse.ArgumentParser(prog=f"tablebase {command}", add_help=False)
-    parser.add_argument(GAME_OPTION, required=True, metavar="G")
-    name: str = parser.parse_known_args(words)[0].game
-    return name
-
-
 def _parser(command: str, game: PlacementGame) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog=f"tablebase {command} --game {game.name}", description=game.about
     )
-    parser.add_argument(GAME_OPTION, metavar="G", help=f"one of {', '.join(OTHERS)}")
     size = "rows x columns" if game.name == "domineering" else "columns x rows"
     parser.add_argument("board", metavar="BOARD", help=f"{size}, such as 3x3")
     parser.add_argument(

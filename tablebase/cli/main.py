@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from retro.errors import TablebaseError
-from retro.games.catalogue import NAMES
+from retro.games.catalogue import NAMES, find_game
 from tablebase.cli import keyed, keyed_solve
 from tablebase.cli.common import (
+    LEVELS,
     add_folder,
     add_json,
     add_search,
@@ -24,6 +25,7 @@ from tablebase.cli.common import (
     say,
     table_file,
 )
+from tablebase.cli.games import CONNECT, first_thing, options_first, split_game
 from tablebase.cli.match import add_match_options, match_command
 from tablebase.cli.play import add_play_options, play_command
 from tablebase.cli.solve import add_solver_options, analyse_command, solve_command
@@ -35,8 +37,6 @@ if TYPE_CHECKING:
     from tablebase.cli.progress import Ticker
     from tablebase.probe import Tablebase
 
-LEVELS = ("quick", "sample", "full")
-
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Entry point of `tablebase`."""
@@ -44,14 +44,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _main(arguments: Sequence[str] | None) -> int:
-    words = keyed_solve.without_connect(sys.argv[1:] if arguments is None else arguments)
-    if keyed.is_question(words):
-        return keyed.question(words)
-    if keyed_solve.is_asked(words):
-        return keyed_solve.answer(words)
-    if words and words[0] in keyed.QUESTIONS:
-        words = [word for word in words if word != keyed.CONNECT]
-    options = make_parser(words[0] if words else "").parse_args(words)
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    command, rest = (words[0], words[1:]) if words else ("", [])
+    if command in (*keyed.QUESTIONS, *keyed_solve.COMMANDS):
+        game, rest = split_game(rest)
+        if game not in (None, CONNECT):
+            answer = keyed.question if command in keyed.QUESTIONS else keyed_solve.answer
+            return answer(command, find_game(game), rest)
+        if command in keyed.QUESTIONS and keyed.is_keyed_file(Path(first_thing(rest))):
+            return keyed.question(command, None, rest)
+    options = make_parser(command).parse_args([*words[:1], *options_first(rest)])
     status: int = options.command(options)
     return status
 
