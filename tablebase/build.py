@@ -108,6 +108,8 @@ def build_tablebase(
             result = _finished(path, header, begin, was_there=True)
         except (DamagedFileError, FormatVersionError, IncompleteTableError) as error:
             raise type(error)(f"{error}; say --force to build it again") from error
+        except WrongBoardError as error:
+            raise WrongBoardError(f"{error}; choose another file or say --force") from None
         if partial.folder.exists():
             _tidy(partial)
         return result
@@ -136,13 +138,11 @@ def _finished(path: Path, header: Header, begin: float, *, was_there: bool) -> B
     with TableFile(path) as table:
         found = table.header
         if (found.board, found.root) != (header.board, header.root):
-            raise WrongBoardError(
-                f"{path} holds {found.name}, not {header.name}; choose another file or say --force"
-            )
+            raise WrongBoardError(f"{path} holds {found.name}, not {header.name}")
         if found.plies != header.plies:
             raise WrongBoardError(
                 f"{path} holds plies {found.first_ply}..{found.last_ply}, not "
-                f"{header.first_ply}..{header.last_ply}; choose another file or say --force"
+                f"{header.first_ply}..{header.last_ply}"
             )
         seconds = time.monotonic() - begin
         return BuildResult(

@@ -102,6 +102,8 @@ def build_keyed(
             return _finished(partial, begin, was_there=True)
         except (DamagedFileError, FormatVersionError, IncompleteTableError) as error:
             raise type(error)(f"{error}; say --force to build it again") from error
+        except WrongBoardError as error:
+            raise WrongBoardError(f"{error}; choose another file or say --force") from None
     walk = walks.prepare(rules, threads, _memory(path))
     first = walks.first_layer(walk, game.state(root))
     written = sum(part.stat().st_size for part in partial.folder.glob("*.h5"))
@@ -142,8 +144,7 @@ def _finished(partial: PartialKeyedTable, begin: float, *, was_there: bool) -> K
         if table.header != partial.header:
             raise WrongBoardError(
                 f"{partial.path} holds {table.header.game} {table.header.board} "
-                f"{table.header.options} from {table.header.root or 'the empty board'!r}; "
-                "choose another file or say --force"
+                f"{table.header.options} from {table.header.root or 'the empty board'!r}"
             )
         seconds = time.monotonic() - begin
         return KeyedBuild(table.path, table.value, table.records, table.size, seconds, was_there)

@@ -87,8 +87,8 @@ class KeyedHeader:
 def header_for(game: PlacementGame, root: Any, words: int) -> KeyedHeader:
     """The header of the table of everything that can follow a position."""
     board, options = game.describe(root.board)
-    text = game.write_position(root) if root.ply else ""
-    return KeyedHeader(game.name, board, json.dumps(options, sort_keys=True), text, words, root.ply)
+    text, details = game.root_text(root), json.dumps(options, sort_keys=True)
+    return KeyedHeader(game.name, board, details, text, words, root.ply)
 
 
 @dataclass(frozen=True)

@@ -1,22 +1,23 @@
 """Exact answers in any game that kernels know: from a table, else by search.
 
-The twin of `oracle`, which answers about Connect Four: the table answers what it
-covers, the solver the rest, both in the same form; `source` says which of them did.
-Only the solver knows distances; it takes the values from the table, where it can.
+The twin of `oracle`, which answers about Connect Four: tables answer what they
+cover, the solver the rest, both in the same form; `source` says which of them did.
+Only the solver knows distances; it takes the values from a table, where it can.
 """
 
 from __future__ import annotations
 
+import contextlib
 import time
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from retro.errors import GameOverError, MissingTableError, TimeLimitError
+from retro.errors import GameOverError, MissingTableError, TimeLimitError, WrongBoardError
 from retro.games.rated import RatedMove
 from tablebase.keyed_probe import KeyedProbe, as_position, rate_moves
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from retro.games.catalogue import PlacementGame
     from retro.search.keyed_search import KeyedSolution, KeyedSolver
@@ -27,12 +28,13 @@ DEFAULT_MEMORY_MB = 1024
 
 
 class KeyedOracle:
-    """A game's table, if there is one, with the solver behind it.
+    """A board's tables, if there are any, with the solver behind them.
 
     Parameters
     ----------
-    game, root, table
-        The game, the position that questions begin from, and an open table or None.
+    game, root, tables
+        The game, the position that questions begin from, and open tables of its board;
+        whoever opened them closes them. The first one that covers a position answers.
     memory_mb
         Size of the solver's transposition table.
     time_limit
@@ -47,7 +49,7 @@ class KeyedOracle:
     --------
     >>> from retro.games.catalogue import find_game
     >>> game = find_game("mnk")
-    >>> oracle = KeyedOracle(game, game.start(game.parse("3x3", {})), None, memory_mb=1)
+    >>> oracle = KeyedOracle(game, game.start(game.parse("3x3", {})), [], memory_mb=1)
     >>> found = oracle.probe("b2 b1")
     >>> found.value, found.source, len(found.best)
     (1, 'search', 6)
@@ -59,14 +61,17 @@ class KeyedOracle:
         self,
         game: PlacementGame,
         root: Any,
-        table: KeyedTable | None,
+        tables: Sequence[KeyedTable],
         *,
         memory_mb: int = DEFAULT_MEMORY_MB,
         time_limit: float | None = None,
         before_search: Callable[[], None] = lambda: None,
         report: Callable[[int, float], None] = lambda *_: None,
     ) -> None:
-        self.game, self.root, self.board, self.table = game, root, root.board, table
+        self.game, self.root, self.board, self.tables = game, root, root.board, tables
+        for table in tables:
+            if table.board != self.board:
+                raise WrongBoardError(f"{table.path} holds {table.name}, not {self.name}")
         self._memory_mb = memory_mb
         self._time_limit = self._limit = time_limit
         self._before_search, self._report = before_search, report
@@ -91,11 +96,12 @@ class KeyedOracle:
         return self._probe(self._live(position))
 
     def best_line(self, position: Any) -> list[RatedMove]:
-        """A game with best play to its end: the table's, which knows values, or `main_line`."""
+        """A game with best play to its end: a table's, which knows values, or `main_line`."""
         position = self._live(position)
-        if self._table_value(self.game.state(position)) is None or self.table is None:
-            return self.main_line(position)
-        return self.table.best_line(position)
+        for table in self.tables:
+            with contextlib.suppress(MissingTableError):
+                return table.best_line(position)
+        return self.main_line(position)
 
     def solve(self, position: Any, strong: bool = False) -> KeyedSolution:
         """The value of a position, finished or not, with `strong` also its distance."""
@@ -145,11 +151,9 @@ class KeyedOracle:
         return KeyedProbe(position, value, moves, source)
 
     def _value(self, position: Any) -> tuple[int, Source]:
-        if self.table is not None:
-            try:
-                return self.table.probe_wdl(position), "table"
-            except MissingTableError:
-                pass  # a table of what follows another position
+        for table in self.tables:
+            with contextlib.suppress(MissingTableError):  # a table of what follows another position
+                return table.probe_wdl(position), "table"
         self._check_time()
         return self._solver.solve(self.game.state(position)).value, "search"
 
@@ -180,10 +184,12 @@ class KeyedOracle:
         raise AssertionError("no move keeps the value and distance of the position")
 
     def _table_value(self, state: tuple[int, int]) -> int | None:
-        """What the table says of a state; None where it does not have it."""
-        if self.table is None:
+        """What the tables say of a state; None where they do not have it."""
+        if not self.tables:
             return None
-        return self.table.get_state(self.game.position(self.board, *state).ply, state)
+        ply = self.game.position(self.board, *state).ply
+        found = (table.get_state(ply, state) for table in self.tables)
+        return next((value for value in found if value is not None), None)
 
     @cached_property
     def _solver(self) -> KeyedSolver:

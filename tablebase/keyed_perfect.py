@@ -24,7 +24,7 @@ class KeyedPerfectPlayer:
     >>> from tablebase.keyed_oracle import KeyedOracle
     >>> game = find_game("mnk")
     >>> start = game.start(game.parse("3x3", {}))
-    >>> player = KeyedPerfectPlayer(KeyedOracle(game, start, None, memory_mb=1))
+    >>> player = KeyedPerfectPlayer(KeyedOracle(game, start, [], memory_mb=1))
     >>> position = game.read_position(start.board, "b2 b1")
     >>> advice = player.advise(position)
     >>> game.write_move(position, advice.move), advice.value, advice.plies, advice.source

@@ -69,12 +69,20 @@ def open_keyed(game: str, board: str, folder: Path | None = None, **options: str
 def open_rooted(game: PlacementGame, root: Any, folder: Path | None = None) -> KeyedTable:
     """Open the table of all that follows a position."""
     path = keyed_path(game, root, folder)
-    require_table(path, keyed_build_command(game, root))
+    part = "" if game.root_text(root) else " (--from POSITION: only what follows a position)"
+    require_table(path, keyed_build_command(game, root, folder) + part)
     table = open_keyed_file(path)
-    if table.board != root.board:
+    if table.root != root:
         table.close()
-        raise WrongBoardError(f"{path} holds {table.name}, not {game.table_name(root.board)}")
+        wanted = _title(game, root)
+        raise WrongBoardError(f"{path} holds {_title(table.game, table.root)}, not {wanted}")
     return table
+
+
+def _title(game: PlacementGame, root: Any) -> str:
+    """What a table is of, for people."""
+    text = game.root_text(root)
+    return game.table_name(root.board) + (f" from {text!r}" if text else "")
 
 
 def as_position(game: PlacementGame, board: Any, thing: Any) -> Any:
@@ -170,7 +178,7 @@ class KeyedTable(Closing):
             raise GameOverError(position.over_message())
         value = self.get_state(position.ply, self.game.state(position))
         if value is None:
-            if self.root.ply:
+            if self.header.root:
                 raise MissingTableError(
                     f"{self.path} covers only what follows {self.header.root!r}, not this position"
                 )

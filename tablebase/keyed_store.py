@@ -23,10 +23,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from retro.errors import ChecksumError, DamagedFileError, FormatVersionError
+from retro.errors import ChecksumError, DamagedFileError, FormatVersionError, WrongBoardError
 from retro.walk.sorting import Keys
 from tablebase import hdf5
 from tablebase.files import parts_folder, require_room, storage_errors, write_whole
+from tablebase.format import GAME as CONNECT
 from tablebase.format import METRIC, ply_name
 from tablebase.hdf5 import reading
 from tablebase.keyed_format import CHUNK_KEYS, INDEX, VERSION, KeyedHeader, KeyedRecord
@@ -221,6 +222,11 @@ def _read_header(file: hdf5.File, path: Path) -> KeyedHeader:
     """The header; refuses by name what this program does not understand."""
     with reading(path):
         found = hdf5.root_attributes(file, path)
+        if hdf5.attribute_text(found.get("game", b"")) == CONNECT:
+            size = "x".join(str(found[name]) for name in ("width", "height"))
+            raise WrongBoardError(
+                f"{path} holds connect{found['connect']}-{size}, not another game"
+            )
         index = hdf5.attribute_text(found.get("index", b""))
         version = int(found.get("format_version", 0))
         if index != INDEX or version != VERSION:

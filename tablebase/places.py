@@ -46,10 +46,20 @@ def rooted_paths(board: Board, folder: Path | None = None) -> list[Path]:
     return sorted((folder or tables_folder()).glob(f"{board.name}-from-*{SUFFIX}"))
 
 
-def build_command(board: Board) -> str:
-    """The command that builds the table of a board."""
-    connect = "" if board.connect == 4 else f" --connect {board.connect}"
-    return f"build-tablebase {board}{connect}"
+def build_command(board: Board, folder: Path | None = None) -> str:
+    """The command that builds the table of a board.
+
+    >>> from retro.games.connect import Board
+    >>> build_command(Board(5, 4, 3), Path("my shelf"))
+    "build-tablebase 5x4 --connect 3 --dir 'my shelf'"
+    """
+    words = ["build-tablebase", str(board)]
+    words += [] if board.connect == 4 else ["--connect", str(board.connect)]
+    return shlex.join([*words, *_folder_words(folder)])
+
+
+def _folder_words(folder: Path | None) -> list[str]:
+    return [] if folder is None else ["--dir", str(folder)]
 
 
 def require_table(path: Path, command: str) -> None:
@@ -59,24 +69,41 @@ def require_table(path: Path, command: str) -> None:
 
 
 def keyed_path(game: PlacementGame, root: Any, folder: Path | None = None) -> Path:
-    """Where the table of all that follows a position lives; long names end in a digest.
+    """Where the table of all that follows a position lives.
 
     >>> from retro.games.catalogue import find_game
     >>> mnk = find_game("mnk")
     >>> board = mnk.parse("4x4", {"connect": "4"})
     >>> keyed_path(mnk, mnk.read_position(board, "c3 b2"), Path("shelf")).as_posix()
     'shelf/mnk-4x4-connect4-from-c3-b2.h5'
+    >>> quarto = find_game("quarto")
+    >>> grid = quarto.read_position(quarto.parse("4x4", {}), "..../..../.f../c...,3")
+    >>> keyed_path(quarto, grid, Path("shelf")).as_posix()
+    'shelf/quarto-4x4-attributes4-from-....-....-.f..-c...-3-fbe5cc54.h5'
     """
-    name = game.table_name(root.board)
-    if root.ply:
-        name += "-from-" + re.sub(r"[^A-Za-z0-9]+", "-", game.write_position(root)).strip("-")
-    if len(name) > LONGEST_NAME:
-        digest = hashlib.sha256(name.encode()).hexdigest()[:8]
-        name = f"{name[: LONGEST_NAME - 9]}-{digest}"
+    name = _file_word(game.table_name(root.board))
+    text = game.root_text(root)
+    if text:
+        name += "-from-" + _file_word(text)
     return (folder or tables_folder()) / f"{name}{SUFFIX}"
 
 
-def keyed_build_command(game: PlacementGame, root: Any) -> str:
+def _file_word(text: str) -> str:
+    """Text as a part of a file's name: it ends in a digest if more than spaces had to go."""
+    word = re.sub(r"[^A-Za-z0-9.]+", "-", text).strip("-")
+    if word == text.replace(" ", "-") and len(word) <= LONGEST_NAME:
+        return word
+    digest = hashlib.sha256(text.encode()).hexdigest()[:8]
+    return f"{word[: LONGEST_NAME - 9]}-{digest}"
+
+
+def keyed_rooted_paths(game: PlacementGame, board: Any, folder: Path | None = None) -> list[Path]:
+    """The tables of a board that start from a root."""
+    name = _file_word(game.table_name(board))
+    return sorted((folder or tables_folder()).glob(f"{name}-from-*{SUFFIX}"))
+
+
+def keyed_build_command(game: PlacementGame, root: Any, folder: Path | None = None) -> str:
     """The command that builds the table of all that follows a position.
 
     >>> from retro.games.catalogue import find_game
@@ -88,6 +115,7 @@ def keyed_build_command(game: PlacementGame, root: Any) -> str:
     words = ["build-tablebase", game.name, size]
     for name, text in options.items():
         words += [f"--{name}", text]
-    if root.ply:
-        words += ["--from", game.write_position(root)]
-    return shlex.join(words)
+    text = game.root_text(root)
+    if text:
+        words += ["--from", text]
+    return shlex.join([*words, *_folder_words(folder)])

@@ -23,7 +23,6 @@ from retro.errors import (
     IllegalPositionError,
     NotCoveredError,
     TablebaseError,
-    WrongBoardError,
 )
 from retro.games.connect import DEFAULT_CONNECT, Board, Position
 from retro.games.connect_bits import geometry, is_reachable
@@ -33,8 +32,6 @@ from retro.index.enumerate import marked_positions
 from retro.index.layout import Layout, make_layout
 from retro.index.ranking import NO_RANK, Place, rank_many, unrank_position
 from tablebase.files import Closing
-from tablebase.hdf5 import index_of
-from tablebase.keyed_format import INDEX as KEYED_INDEX
 from tablebase.lookup import ILLEGAL, OPEN, PageCache, check_many, settle_many
 from tablebase.places import build_command, require_table, table_path
 from tablebase.store import TableFile
@@ -81,15 +78,8 @@ def open_tablebase(
     if isinstance(table, Board):
         path = table_path(table)
         require_table(path, build_command(table))
-        opened = Tablebase(TableFile(path), cache_bytes)
-        if opened.board != table:
-            opened.close()
-            raise WrongBoardError(f"{path} holds {opened.board.name}, not {table.name}")
-        return opened
-    path = Path(table)
-    if path.is_file() and index_of(path) == KEYED_INDEX:
-        raise WrongBoardError(f"{path} holds another game than Connect Four; say open_keyed_file")
-    return Tablebase(TableFile(path), cache_bytes)
+        return Tablebase(TableFile(path, table), cache_bytes)
+    return Tablebase(TableFile(Path(table)), cache_bytes)
 
 
 class Tablebase(Closing):

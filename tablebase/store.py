@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retro.errors import ChecksumError, DamagedFileError, FormatVersionError
+from retro.errors import ChecksumError, DamagedFileError, FormatVersionError, WrongBoardError
 from tablebase import hdf5
 from tablebase.files import (
     parts_folder,
@@ -43,6 +43,7 @@ from tablebase.format import (
     ply_name,
 )
 from tablebase.hdf5 import reading
+from tablebase.keyed_format import INDEX as KEYED_INDEX
 from tablebase.packing import LEVEL, PieceReader, digest_chunk, pack_pieces, unpack
 from tablebase.parts import PartWriter, read_part
 
@@ -52,6 +53,8 @@ if TYPE_CHECKING:
     from typing import Literal
 
     from numpy.typing import NDArray
+
+    from retro.games.connect import Board
 
     Values = NDArray[np.uint64]
     Walk = Literal["alive", "walk"]
@@ -175,12 +178,14 @@ class PartialTable:
 
 
 class TableFile(hdf5.OpenFile):
-    """An open table. Use it as a context manager, from any thread."""
+    """An open table, of `board` if that is given. Use it as a context manager, from any thread."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, board: Board | None = None) -> None:
         super().__init__(path)
         try:
             self.header = _read_header(self._file, path)
+            if board not in (None, self.header.board):
+                raise WrongBoardError(f"{path} holds {self.header.name}, not {board.name}")
             with reading(path):
                 root = dict(self._file.attrs)
                 hdf5.require_attributes(path, root, ("value", "digest"))
@@ -242,6 +247,9 @@ def _read_header(file: hdf5.File, path: Path) -> Header:
     """The header; refuses by name what this program does not understand."""
     with reading(path):
         found = hdf5.root_attributes(file, path)
+        if hdf5.attribute_text(found.get("index", b"")) == KEYED_INDEX:
+            game, board = (hdf5.attribute_text(found[name]) for name in ("game", "board"))
+            raise WrongBoardError(f"{path} holds {game} {board}, not Connect Four")
         version = int(found.get("format_version", 0))
         if version != VERSION:
             older = "; build the table again" if version < VERSION else ""

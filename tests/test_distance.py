@@ -171,7 +171,7 @@ def test_a_time_limit_ends_the_search_of_a_distance() -> None:
 def test_moves_and_lines_of_the_oracle(number: int) -> None:
     """Every list is ordered, complete and exact, and a line follows the first of each."""
     game, root, known = truth(number)
-    oracle = KeyedOracle(game, root, None, memory_mb=1)
+    oracle = KeyedOracle(game, root, [], memory_mb=1)
     for state in islice(known, 0, None, 1 + len(known) // 12):
         position = game.position(root.board, *state)
         value, plies = known[state]
@@ -199,7 +199,7 @@ def test_moves_and_lines_of_the_oracle(number: int) -> None:
 @pytest.mark.parametrize("number", range(len(BOARDS)), ids=NAMES)
 def test_the_perfect_player_hurries_or_stalls(number: int) -> None:
     game, root, known = truth(number)
-    oracle = KeyedOracle(game, root, None, memory_mb=1)
+    oracle = KeyedOracle(game, root, [], memory_mb=1)
     player = KeyedPerfectPlayer(oracle, seconds=60)
     for state in islice(known, 0, None, 1 + len(known) // 40):
         position = game.position(root.board, *state)
@@ -216,7 +216,7 @@ def test_the_perfect_player_hurries_or_stalls(number: int) -> None:
 def test_without_time_the_perfect_player_keeps_the_value() -> None:
     game = find_game("mnk")
     board = game.parse("4x4", {"connect": "3"})
-    oracle = KeyedOracle(game, game.start(board), None, memory_mb=1)
+    oracle = KeyedOracle(game, game.start(board), [], memory_mb=1)
     position = game.start(board)
     hasty = KeyedPerfectPlayer(oracle, seconds=0).advise(position)
     assert (hasty.value, hasty.plies) == (1, None)

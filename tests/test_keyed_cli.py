@@ -73,7 +73,7 @@ def test_rooted_tables_by_their_root(capsys: pytest.CaptureFixture[str]) -> None
     status, out, err = ask(capsys, "probe", "mnk", "3x3", "--from", "b2 a1", "a2")
     assert status == 0
     assert "by search" in out
-    assert "the table does not cover this position" in err
+    assert "searching: no table covers this position" in err
 
 
 def test_verify(capsys: pytest.CaptureFixture[str]) -> None:

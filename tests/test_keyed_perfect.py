@@ -4,13 +4,21 @@ import io
 import json
 import random
 import sys
+from argparse import Namespace
 from pathlib import Path
 
 import pytest
 
-from retro.errors import GameOverError, IllegalPositionError, TimeLimitError
+from retro.errors import (
+    GameOverError,
+    IllegalPositionError,
+    MissingTableError,
+    TimeLimitError,
+    WrongBoardError,
+)
 from retro.games.catalogue import find_game
-from tablebase.cli import main
+from tablebase.cli import build, main
+from tablebase.cli.seats import Seats
 from tablebase.keyed_build import build_keyed
 from tablebase.keyed_oracle import KeyedOracle
 from tablebase.keyed_perfect import KeyedPerfectPlayer
@@ -61,8 +69,8 @@ def test_it_keeps_the_value_by_table_and_by_search(name: str, tmp_path: Path) ->
     build_keyed(game, start, keyed_path(game, start, tmp_path))
     with open_rooted(game, start, tmp_path) as table:
         players = {
-            "search": KeyedPerfectPlayer(KeyedOracle(game, start, None, memory_mb=1)),
-            "table": KeyedPerfectPlayer(KeyedOracle(game, start, table, memory_mb=1)),
+            "search": KeyedPerfectPlayer(KeyedOracle(game, start, [], memory_mb=1)),
+            "table": KeyedPerfectPlayer(KeyedOracle(game, start, [table], memory_mb=1)),
         }
         for position in some_games(name, 8):
             for source, player in players.items():
@@ -81,8 +89,8 @@ def test_table_and_search_answer_alike(name: str, tmp_path: Path) -> None:
     start = game.start(game.parse(*BOARDS[name]))
     build_keyed(game, start, keyed_path(game, start, tmp_path))
     with open_rooted(game, start, tmp_path) as table:
-        by_table = KeyedOracle(game, start, table)
-        by_search = KeyedOracle(game, start, None, memory_mb=1)
+        by_table = KeyedOracle(game, start, [table])
+        by_search = KeyedOracle(game, start, [], memory_mb=1)
         for position in some_games(name, 3):
             found = by_table.probe(position)
             assert found == table.probe(position)
@@ -100,8 +108,10 @@ def test_a_command_without_its_table_searches_and_says_so(
     build_keyed(game, root, keyed_path(game, root, tmp_path))
     question = [command, "mnk", "3x3", "--dir", str(tmp_path)]
     for arguments, source in (
-        ([*question, "b2 b1"], "search"),
+        ([*question, "b2 b1"], "table"),  # found without its name
         ([*question, "b2 b1", "--from", "b2"], "table"),
+        ([*question, "b2 b1", "--from", "a1"], "table"),  # there is none from a1
+        ([*question, "a1 b1"], "search"),
         ([*question, "a1 b1", "--from", "b2"], "search"),  # not what the table covers
     ):
         assert main.main(arguments) == 0
@@ -151,3 +161,60 @@ def test_a_search_that_takes_too_long_is_an_error_or_a_line(
     out = capsys.readouterr().out
     assert "not answered within 0 s" in out
     assert "X (human) plays c3" in out
+
+
+ENDGAME = "c1d./b.e./.7.f/a5..,6"  # Quarto with nine pieces placed and one in hand
+
+
+def test_every_command_finds_the_rooted_table_that_covers_a_position(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    grid = tmp_path / "endgame.txt"
+    grid.write_text(ENDGAME)
+    folder = ["--dir", str(tmp_path)]
+    assert build.main(["quarto", "4x4", "--from", str(grid), *folder, "--quiet"]) == 0
+    assert build.main(["quarto", "4x4", "--from", ENDGAME, *folder]) == 0
+    assert "nothing to do" in capsys.readouterr().err
+    board = ["quarto", "4x4", ENDGAME, "--json"]
+    assert main.main(["solve", *board, "--tables", str(tmp_path)]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["source"], found["nodes"]) == ("table", 0)
+    for command in ("probe", "line"):
+        assert main.main([command, *board, *folder]) == 0
+        answer = json.loads(capsys.readouterr().out)
+        assert (answer["source"], answer["value"]) == ("table", found["value"])
+
+
+def test_the_perfect_player_uses_rooted_tables(tmp_path: Path) -> None:
+    game = find_game("mnk")
+    root = game.read_position(game.parse("3x3", {}), "b2 b1")
+    build_keyed(game, root, keyed_path(game, root, tmp_path))
+    options = Namespace(memory=1, time_limit=None, dir=tmp_path)
+    with Seats(options, game, root.board) as seats:
+        assert seats.perfect.advise(root).source == "table"
+        assert seats.perfect.advise(game.start(root.board)).source == "search"
+
+
+def test_rooted_tables_of_another_board_are_refused(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    game = find_game("mnk")
+    root = game.read_position(game.parse("3x3", {}), "b2")
+    path = tmp_path / "mnk-4x3-connect3-from-b2.h5"
+    build_keyed(game, root, path)
+    assert main.main(["probe", "mnk", "4x3", "--dir", str(tmp_path)]) == WrongBoardError.exit_code
+    assert f"{path} holds mnk-3x3-connect3, not mnk-4x3-connect3" in capsys.readouterr().err
+
+
+def test_what_is_missing_is_named_with_its_folder(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    folder = ["--dir", str(tmp_path)]
+    assert main.main(["stats", "quarto", "4x4", *folder]) == MissingTableError.exit_code
+    command = f"build-tablebase quarto 4x4 --attributes 4 --dir {tmp_path}"
+    assert f"{command} (--from POSITION: only what follows" in capsys.readouterr().err
+    assert (
+        main.main(["stats", "mnk", "3x3", "--from", "b2", *folder]) == MissingTableError.exit_code
+    )
+    err = capsys.readouterr().err
+    assert err.endswith(f"build-tablebase mnk 3x3 --connect 3 --from b2 --dir {tmp_path}\n")

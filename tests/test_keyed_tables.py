@@ -33,9 +33,10 @@ from tablebase import keyed_build, keyed_probe, keyed_store, keyed_verify
 from tablebase.files import only_builder
 from tablebase.format import table_digest
 from tablebase.keyed_build import KeyedProgress, build_keyed
-from tablebase.keyed_probe import KeyedTable, open_keyed
+from tablebase.keyed_probe import KeyedTable, open_keyed, open_rooted
 from tablebase.keyed_store import KeyedTableFile, pack_values, unpack_values
 from tablebase.keyed_verify import verify_keyed
+from tablebase.places import keyed_path
 from tablebase.probe import open_tablebase
 
 MNK = find_game("mnk")
@@ -96,7 +97,7 @@ def test_many_positions_at_once(finished: Path) -> None:
 
 
 def test_each_kind_is_opened_by_its_own_name(finished: Path) -> None:
-    with pytest.raises(WrongBoardError, match="open_keyed_file"):
+    with pytest.raises(WrongBoardError, match="holds mnk 3x3, not Connect Four"):
         open_tablebase(finished)
 
 
@@ -432,3 +433,35 @@ def test_header_is_text_that_reads_back(finished: Path) -> None:
         header = table.header
         assert (header.game, header.board, header.root) == ("mnk", "3x3", "")
         assert json.loads(header.options) == {"connect": "3"}
+
+
+@pytest.mark.parametrize(
+    ("name", "size", "texts"),
+    [
+        ("quarto", "4x4", [".c1d/b.e./.7.f/a5..,6", "c1d./b.e./.7.f/a5..,6", "f b2-3", "f b2-4"]),
+        ("domineering", "2x3", ["", "a1", "2x3 H ... ...", "2x3 H X.. ...", "2x3 H .X. ..."]),
+    ],
+)
+def test_distinct_roots_have_distinct_files(name: str, size: str, texts: list[str]) -> None:
+    game = find_game(name)
+    board = game.parse(size, {})
+    paths = {keyed_path(game, game.read_position(board, text)) for text in texts}
+    assert len(paths) == len(texts)
+
+
+def test_a_table_of_another_root_is_refused(tmp_path: Path) -> None:
+    board = MNK.parse("3x3", {})
+    there, asked = (MNK.read_position(board, text) for text in ("b2 a1", "b2 a2"))
+    build_keyed(MNK, there, keyed_path(MNK, asked, tmp_path))
+    with pytest.raises(WrongBoardError, match="from 'b2 a1', not mnk-3x3-connect3 from"):
+        open_rooted(MNK, asked, tmp_path)
+
+
+def test_the_start_of_the_other_side_is_a_root_of_its_own(tmp_path: Path) -> None:
+    """An empty board is not always the start of a game: in Domineering either side may begin."""
+    game = find_game("domineering")
+    board = game.parse("2x4", {})
+    for root, value in ((game.start(board), -1), (game.read_position(board, "2x4 H .... ...."), 1)):
+        build_keyed(game, root, keyed_path(game, root, tmp_path))
+        with open_rooted(game, root, tmp_path) as table:
+            assert (table.root, table.value) == (root, value)

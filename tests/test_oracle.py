@@ -1,6 +1,7 @@
 """What no table covers is searched: the same answers, and both say who gave them."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ from retro import errors
 from retro.games.connect import Board
 from retro.games.connect_text import read_moves
 from tablebase.build import build_tablebase
-from tablebase.cli import main
+from tablebase.cli import build, main
 from tablebase.oracle import Oracle
 from tablebase.probe import Tablebase, open_tablebase
 
@@ -109,3 +110,38 @@ def test_a_damaged_table_is_an_error_not_a_reason_to_search(
     (tmp_path / "connect4-5x4.h5").write_text("no table")
     status, out, _ = ask(capsys, "probe", "5x4", "--dir", str(tmp_path))
     assert (status, out) == (errors.DamagedFileError.exit_code, "")
+
+
+@pytest.mark.parametrize("command", ["probe", "line", "stats", "verify", "solve", "match"])
+@pytest.mark.parametrize("held", ["connect4-5x4", "mnk 3x3"])
+def test_a_file_that_holds_something_else_is_refused(
+    capsys: pytest.CaptureFixture[str],
+    command: str,
+    held: str,
+    built_5x4: object,
+    table_folder: Path,
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "connect4-6x4.h5"
+    if held.startswith("connect"):
+        shutil.copy(table_folder / f"{held}.h5", path)
+    else:
+        assert build.main(["mnk", "3x3", "--out", str(path), "--quiet"]) == 0
+    arguments = {
+        "solve": ["--board", "6x4", "--tables"],
+        "match": ["--board", "6x4", "--first", "perfect", "--second", "random", "--dir"],
+    }.get(command, ["6x4", "--dir"])
+    status, out, err = ask(capsys, command, *arguments, str(tmp_path))
+    assert (status, out) == (errors.WrongBoardError.exit_code, "")
+    assert f"{path} holds {held}, not " in err
+
+
+def test_a_file_of_connect_four_is_no_table_of_another_game(
+    capsys: pytest.CaptureFixture[str], built_5x4: object, table_folder: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "mnk-4x4-connect4.h5"
+    shutil.copy(table_folder / "connect4-5x4.h5", path)
+    question = ["probe", "mnk", "4x4", "--connect", "4", "--dir", str(tmp_path)]
+    status, out, err = ask(capsys, *question)
+    assert (status, out) == (errors.WrongBoardError.exit_code, "")
+    assert f"{path} holds connect4-5x4, not another game" in err

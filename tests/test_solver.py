@@ -62,8 +62,8 @@ def test_a_table_answers_what_it_covers(built_5x4: object, table_folder: Path) -
         found = solver.solve("443")
         assert (found.value, found.source, found.nodes) == (1, "table", 0)
         assert solver.solve("443", strong=True).source == "both"
-        other = Solver("4x4", memory_mb=1, tables=[table])
-        assert other.solve("11").source == "search"
+        with pytest.raises(WrongBoardError, match="a table of connect4-5x4 for connect4-4x4"):
+            Solver("4x4", memory_mb=1, tables=[table])
 
 
 def test_analysis_is_best_first_and_consistent_with_solving(solver: Solver) -> None:

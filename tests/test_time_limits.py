@@ -35,7 +35,7 @@ def test_an_analysis_of_another_game_has_one_limit(monkeypatch: pytest.MonkeyPat
     game = find_game("mnk")
     start = game.start(game.parse("3x3", {}))
     question = game.read_position(start.board, "b2 a1 c3")
-    oracle = KeyedOracle(game, start, None, memory_mb=1, time_limit=1e9)
+    oracle = KeyedOracle(game, start, [], memory_mb=1, time_limit=1e9)
     moves, line = oracle.analyse_and_line(question)
     assert moves == oracle.analyse(question)
     assert line == oracle.main_line(question)
@@ -44,7 +44,7 @@ def test_an_analysis_of_another_game_has_one_limit(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(keyed_oracle, "time", SimpleNamespace(monotonic=lambda: float(next(looks))))
     oracle.analyse(question)
     for_moves = next(looks)
-    limited = KeyedOracle(game, start, None, memory_mb=1, time_limit=for_moves + 5)
+    limited = KeyedOracle(game, start, [], memory_mb=1, time_limit=for_moves + 5)
     assert limited.analyse(question) == moves
     with pytest.raises(TimeLimitError):
         limited.analyse_and_line(question)

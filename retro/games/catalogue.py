@@ -115,6 +115,10 @@ class PlacementGame:
         words = [f"{name}{text.replace('/', '.')}" for name, text in sorted(options.items())]
         return "-".join([self.name, size, *words])
 
+    def root_text(self, root: Any) -> str:
+        """The position that a table starts from as text; "" is the start of its board."""
+        return "" if root == self.start(root.board) else self.write_position(root)
+
 
 _HOMES = {
     "connect4": "retro.games.connect_text",

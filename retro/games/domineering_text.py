@@ -5,7 +5,7 @@ A move is the lower (Vertical) or left (Horizontal) cell of its domino, as
 string or `-`.
 
 Grids: a header with the board (rows first) and the side to move, then the
-symbols, top row first; `.` (or `o`) is free, `V`, `H` and `X` are covered.
+symbols, top row first; `.` is free, `V`, `H` and `X` are covered.
 Written grids show whose domino it was where the moves are known, and `X` where
 not. `#` starts a comment.
 
@@ -36,8 +36,6 @@ if TYPE_CHECKING:
 SIDES: dict[str, Side] = {"V": "vertical", "H": "horizontal"}
 LETTER = {side: letter for letter, side in SIDES.items()}
 FREE, HOLE = ".", "X"
-# The other sign of a free cell; other than a dot it is a letter, fit for the name of a file.
-FREE_LETTER = "O"
 
 
 def read_moves(board: DomineeringBoard, text: str) -> DomineeringPosition:
@@ -82,14 +80,13 @@ def write_position(position: DomineeringPosition) -> str:
     """The moves that led to the position; if they are not known, its grid in one line.
 
     >>> write_position(read_grid("2x3 H  X.. ..."))
-    '2x3 H Xoo ooo'
+    '2x3 H X.. ...'
     """
     try:
         return write_moves(position)
     except IllegalPositionError:
         header, *rows = write_grid(position).splitlines()
-        letters = [row.replace(" ", "").replace(FREE, FREE_LETTER.lower()) for row in rows]
-        return " ".join([header, *letters])
+        return " ".join([header, *(row.replace(" ", "") for row in rows)])
 
 
 def read_grid(text: str, first: Side = "vertical") -> DomineeringPosition:
@@ -103,7 +100,7 @@ def read_grid(text: str, first: Side = "vertical") -> DomineeringPosition:
     side = body[1].upper() if len(body) > 1 else ""
     if side not in SIDES:
         raise BadTextError(f"found {side!r} after {board}, wanted V or H, the side to move")
-    symbols = "".join(body[2:]).upper().replace(FREE_LETTER, FREE)
+    symbols = "".join(body[2:]).upper()
     strange = next((s for s in symbols if s not in (FREE, HOLE, *SIDES)), None)
     if strange is not None:
         raise BadTextError(f"found {strange!r} in a grid, wanted '.', 'V', 'H' or 'X'")

@@ -24,6 +24,7 @@ from retro.errors import (
     DoesNotFitError,
     GameOverError,
     TimeLimitError,
+    WrongBoardError,
 )
 from retro.games.connect import DEFAULT_CONNECT, Board, Position
 from retro.games.connect_text import as_position, column_text
@@ -150,7 +151,10 @@ class Solver:
         slice_nodes: int = SLICE_NODES,
     ) -> None:
         self.board = Board.parse(board, connect) if isinstance(board, str) else board
-        self._tables = [table for table in tables if table.board == self.board]
+        for table in tables:
+            if table.board != self.board:
+                raise WrongBoardError(f"found a table of {table.board.name} for {self.board.name}")
+        self._tables = tables
         self._memory = memory_mb << 20
         self._threads = threads
         self._time_limit = time_limit

@@ -9,7 +9,7 @@ import os
 import re
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from retro.errors import (
     EXIT_INTERRUPTED,
@@ -20,13 +20,16 @@ from retro.errors import (
 )
 from retro.games.connect import DEFAULT_CONNECT, Board
 from retro.version import VERSION
-from tablebase.places import SUFFIX, build_command, table_path
+from tablebase.places import SUFFIX, build_command, keyed_path, keyed_rooted_paths, table_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from retro.games.catalogue import PlacementGame
+    from tablebase.keyed_probe import KeyedTable
     from tablebase.oracle import Oracle
     from tablebase.probe import Tablebase
+    from tablebase.store import TableFile
 
 QUIET_SECONDS = 1.0
 LEVELS = ("quick", "sample", "full")  # of checks
@@ -165,23 +168,35 @@ def memory_size(text: str) -> int:
 
 def table_file(options: argparse.Namespace) -> Path:
     """The file that TABLE, --connect and --dir name; it exists."""
-    if options.table.endswith(SUFFIX):
+    board = asked_board(options)
+    if board is None:
         path, hint = Path(options.table), ""
     else:
-        board = Board.parse(options.table, options.connect)
         path = table_path(board, options.dir)
-        where = f" --dir {options.dir}" if options.dir else ""
-        hint = f"; build it with: {build_command(board)}{where}"
+        hint = f"; build it with: {build_command(board, options.dir)}"
     if not path.exists():
         raise MissingTableError(f"no table at {path}{hint}")
     return path
 
 
+def asked_board(options: argparse.Namespace) -> Board | None:
+    """The board that TABLE names; None of a file, which says itself what it holds."""
+    is_file = options.table.endswith(SUFFIX)
+    return None if is_file else Board.parse(options.table, options.connect)
+
+
+def open_table_file(options: argparse.Namespace) -> TableFile:
+    """The file that the options name; it holds the board that they name."""
+    from tablebase.store import TableFile
+
+    return TableFile(table_file(options), asked_board(options))
+
+
 def open_table(options: argparse.Namespace) -> Tablebase:
     """Open the table that the options name."""
-    from tablebase.probe import open_tablebase
+    from tablebase.probe import Tablebase
 
-    return open_tablebase(table_file(options))
+    return Tablebase(open_table_file(options))
 
 
 @contextlib.contextmanager
@@ -196,10 +211,10 @@ def open_oracle(options: argparse.Namespace) -> Iterator[Oracle]:
             tables = [stack.enter_context(open_table(options))]
             board = tables[0].board
         except MissingTableError as error:
-            if options.table.endswith(SUFFIX):
+            asked = asked_board(options)
+            if asked is None:
                 raise  # a file does not say which board it would have held
-            board = Board.parse(options.table, options.connect)
-            tables = open_rooted(board, options.dir, stack)
+            board, tables = asked, open_tables(asked, options.dir, stack)
             why = why if tables else str(error)
         yield Oracle(
             board,
@@ -211,12 +226,28 @@ def open_oracle(options: argparse.Namespace) -> Iterator[Oracle]:
         )
 
 
-def open_rooted(board: Board, folder: Path | None, stack: contextlib.ExitStack) -> list[Tablebase]:
-    """Open the tables of a board that start from a root, until `stack` is closed."""
+def open_tables(board: Board, folder: Path | None, stack: contextlib.ExitStack) -> list[Tablebase]:
+    """Open the table of a board, else those from a root, until `stack` is closed."""
     from tablebase.places import rooted_paths
-    from tablebase.probe import open_tablebase
+    from tablebase.probe import Tablebase
+    from tablebase.store import TableFile
 
-    return [stack.enter_context(open_tablebase(path)) for path in rooted_paths(board, folder)]
+    whole = table_path(board, folder)
+    paths = [whole] if whole.exists() else rooted_paths(board, folder)
+    return [stack.enter_context(Tablebase(TableFile(path, board))) for path in paths]
+
+
+def open_keyed_tables(
+    game: PlacementGame, board: Any, folder: Path | None, stack: contextlib.ExitStack
+) -> list[KeyedTable]:
+    """The same of another game."""
+    from tablebase.keyed_probe import open_keyed_file, open_rooted
+
+    start = game.start(board)
+    if keyed_path(game, start, folder).exists():
+        return [stack.enter_context(open_rooted(game, start, folder))]
+    paths = keyed_rooted_paths(game, board, folder)
+    return [stack.enter_context(open_keyed_file(path)) for path in paths]
 
 
 def check_memory(megabytes: int) -> None:
@@ -255,3 +286,10 @@ def read_file(path: Path, read: Callable[[str], Read]) -> Read:
         return read(text)
     except TablebaseError as error:
         raise type(error)(f"{path}: {error}") from None
+
+
+def read_position(game: PlacementGame, board: Any, text: str) -> Any:
+    """The position that moves lead to, or that a file holds if the text is its path."""
+    if not is_file(text):
+        return game.read_position(board, text)
+    return read_file(Path(text), lambda grid: game.read_position(board, grid))

@@ -25,6 +25,8 @@ from tablebase.cli.common import (
     add_version,
     check_memory,
     file_to_write,
+    open_keyed_tables,
+    read_position,
     read_text,
     report_search,
     say,
@@ -110,7 +112,11 @@ def _add_game(parser: argparse.ArgumentParser, game: PlacementGame) -> None:
             help=option.help,
         )
     parser.add_argument(
-        "--from", dest="root", default="", metavar="POSITION", help="all that follows a position"
+        "--from",
+        dest="root",
+        default="",
+        metavar="POSITION",
+        help="all that follows a position: moves, or the path of a grid file",
     )
 
 
@@ -119,7 +125,7 @@ def _asked_root(options: argparse.Namespace) -> tuple[PlacementGame, Any]:
     game: PlacementGame = options.game
     given = {option.name: getattr(options, f"option_{option.name}") for option in game.options}
     board = game.parse(options.board, {name: text for name, text in given.items() if text})
-    return game, game.read_position(board, options.root) if options.root else game.start(board)
+    return game, read_position(game, board, options.root) if options.root else game.start(board)
 
 
 def _open(options: argparse.Namespace) -> KeyedTable:
@@ -137,19 +143,20 @@ def _open_oracle(options: argparse.Namespace) -> Iterator[KeyedOracle]:
 
     check_memory(options.memory)
     with contextlib.ExitStack() as stack:
-        table, why = None, "the table does not cover this position"
+        why = "no table covers this position"
         try:
-            table = stack.enter_context(_open(options))
-            game, root = table.game, table.root
+            tables = [stack.enter_context(_open(options))]
+            game, root = tables[0].game, tables[0].root
         except MissingTableError as error:
             if "file" in options:
                 raise  # a file does not say which game it would have held
-            why = str(error)
             game, root = _asked_root(options)
+            tables = open_keyed_tables(game, root.board, options.dir, stack)
+            why = why if tables else str(error)
         yield KeyedOracle(
             game,
             root,
-            table,
+            tables,
             memory_mb=options.memory,
             time_limit=options.time_limit,
             before_search=lambda: say(f"searching: {why}"),

@@ -28,12 +28,11 @@ from tablebase.cli.common import (
     add_json,
     add_search,
     check_memory,
-    is_file,
-    read_file,
+    open_keyed_tables,
+    read_position,
     report_search,
     say,
 )
-from tablebase.places import keyed_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -88,9 +87,7 @@ def _asked_position(options: argparse.Namespace, game: PlacementGame, board: Any
     """The position that the options name: moves, or the path of a grid."""
     if options.position is None:
         return game.start(board)
-    if not is_file(options.position):
-        return game.read_position(board, options.position)
-    return read_file(Path(options.position), lambda text: game.read_position(board, text))
+    return read_position(game, board, options.position)
 
 
 def _value(options: argparse.Namespace, game: PlacementGame, position: Any) -> int:
@@ -166,7 +163,7 @@ def _class(options: argparse.Namespace, board: DomineeringBoard) -> int:
 def _solve(
     options: argparse.Namespace, game: PlacementGame, position: Any, already: float = 0
 ) -> KeyedSolution:
-    """By the table of the board, if it is there and covers the position, else by search.
+    """By a table of the board that covers the position, else by search.
 
     `already` are the seconds of the time limit that are gone.
     """
@@ -178,18 +175,15 @@ def _solve(
 def _open_oracle(
     options: argparse.Namespace, game: PlacementGame, board: Any, already: float = 0
 ) -> Iterator[KeyedOracle]:
-    """The table of a board, if that is there, and the solver."""
+    """The tables of a board, if they are there, and the solver."""
     from tablebase.keyed_oracle import KeyedOracle
-    from tablebase.keyed_probe import open_keyed_file
 
-    start = game.start(board)
-    path = keyed_path(game, start, options.tables)
     limit = options.time_limit
-    with open_keyed_file(path) if path.exists() else contextlib.nullcontext() as table:
+    with contextlib.ExitStack() as stack:
         yield KeyedOracle(
             game,
-            start,
-            table,
+            game.start(board),
+            open_keyed_tables(game, board, options.tables, stack),
             memory_mb=options.memory,
             time_limit=None if limit is None else max(0.0, limit - already),
             report=report_search,

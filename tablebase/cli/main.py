@@ -20,10 +20,10 @@ from tablebase.cli.common import (
     add_version,
     open_oracle,
     open_table,
+    open_table_file,
     read_file,
     run,
     say,
-    table_file,
 )
 from tablebase.cli.games import CONNECT, first_thing, options_first, split_game
 from tablebase.cli.match import add_match_options, match_command
@@ -181,9 +181,8 @@ def strategy_command(options: argparse.Namespace) -> int:
 
 def stats_command(options: argparse.Namespace) -> int:
     from tablebase.cli import show
-    from tablebase.store import TableFile
 
-    with TableFile(table_file(options)) as table:
+    with open_table_file(options) as table:
         if options.json:
             content = show.stats_json(table.header, table.value, table.records)
             show.print_json({**content, "file": str(table.path), "size": table.size})

@@ -28,12 +28,12 @@ from tablebase.cli.common import (
     add_folder,
     add_search,
     check_memory,
-    open_rooted,
+    open_keyed_tables,
+    open_tables,
     read_text,
     report_search,
 )
 from tablebase.cli.games import DEFAULT_GAME, add_game
-from tablebase.places import keyed_path, table_path
 
 if TYPE_CHECKING:
     import argparse
@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from retro.games.catalogue import PlacementGame
     from retro.search.players import Player, Spec
     from tablebase.perfect import Adviser
-    from tablebase.probe import Tablebase
 
 HUMAN = "human"
 PLAYERS = (
@@ -107,31 +106,20 @@ class Seats:
 
     @cached_property
     def perfect(self) -> Adviser:
-        """The perfect player of the game, with the table of its board if there is one."""
+        """The perfect player of the game, with the tables of its board that are there."""
         game, board, options = self._game, self._board, self._options
         limits = {"memory_mb": options.memory, "time_limit": options.time_limit}
         if game.name == DEFAULT_GAME:
             from tablebase.perfect import PerfectPlayer
 
-            return PerfectPlayer(board, self._tables(), report=report_search, **limits)
+            tables = open_tables(board, options.dir, self._stack)
+            return PerfectPlayer(board, tables, report=report_search, **limits)
         from tablebase.keyed_oracle import KeyedOracle
         from tablebase.keyed_perfect import KeyedPerfectPlayer
-        from tablebase.keyed_probe import open_rooted as open_keyed_table
 
-        start = game.start(board)
-        table = None
-        if keyed_path(game, start, options.dir).exists():
-            table = self._stack.enter_context(open_keyed_table(game, start, options.dir))
-        return KeyedPerfectPlayer(KeyedOracle(game, start, table, report=report_search, **limits))
-
-    def _tables(self) -> list[Tablebase]:
-        """The table of a Connect Four board, or those of what follows some positions."""
-        from tablebase.probe import open_tablebase
-
-        path = table_path(self._board, self._options.dir)
-        if path.exists():
-            return [self._stack.enter_context(open_tablebase(path))]
-        return open_rooted(self._board, self._options.dir, self._stack)
+        keyed = open_keyed_tables(game, board, options.dir, self._stack)
+        oracle = KeyedOracle(game, game.start(board), keyed, report=report_search, **limits)
+        return KeyedPerfectPlayer(oracle)
 
 
 class Human:

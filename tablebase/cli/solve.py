@@ -14,13 +14,12 @@ from tablebase.cli.common import (
     add_search,
     check_memory,
     is_file,
-    open_rooted,
+    open_tables,
     read_file,
     report_search,
     say,
     thread_count,
 )
-from tablebase.places import table_path
 
 if TYPE_CHECKING:
     import argparse
@@ -106,17 +105,10 @@ def make_solver(options: argparse.Namespace, board: Board) -> Iterator[Solver]:
 
     check_memory(options.memory)
     with contextlib.ExitStack() as stack:
-        path = table_path(board, options.tables)
-        if path.exists():
-            from tablebase.probe import open_tablebase
-
-            tables = [stack.enter_context(open_tablebase(path))]
-        else:
-            tables = open_rooted(board, options.tables, stack)
         yield Solver(
             board,
             memory_mb=options.memory,
-            tables=tables,
+            tables=open_tables(board, options.tables, stack),
             threads=options.threads,
             time_limit=options.time_limit,
             report=report_search,
