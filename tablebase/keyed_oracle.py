@@ -43,7 +43,7 @@ class KeyedOracle:
     before_search
         Called once, before the first search.
     report
-        Called with (nodes, seconds) a few times a second while a search runs.
+        Called with (nodes, seconds, question) a few times a second while a search runs.
 
     Examples
     --------
@@ -66,7 +66,7 @@ class KeyedOracle:
         memory_mb: int = DEFAULT_MEMORY_MB,
         time_limit: float | None = None,
         before_search: Callable[[], None] = lambda: None,
-        report: Callable[[int, float], None] = lambda *_: None,
+        report: Callable[[int, float, str], None] = lambda *_: None,
     ) -> None:
         self.game, self.root, self.board, self.tables = game, root, root.board, tables
         for table in tables:
@@ -205,8 +205,8 @@ class KeyedOracle:
         """The clock of a new question."""
         self._begin, self._limit = time.monotonic(), limit
 
-    def _tick(self, nodes: int, seconds: float) -> None:
-        self._report(nodes, seconds)
+    def _tick(self, nodes: int, seconds: float, question: str) -> None:
+        self._report(nodes, seconds, question)
         self._check_time()
 
     def _check_time(self) -> None:

@@ -65,7 +65,7 @@ class Oracle:
     before_search
         Called once, before the first search.
     report
-        Called with (nodes, seconds) about twice a second while a search runs.
+        Called with (nodes, seconds, question) about twice a second while a search runs.
 
     Examples
     --------
@@ -84,7 +84,7 @@ class Oracle:
         memory_mb: int = DEFAULT_MEMORY_MB,
         time_limit: float | None = None,
         before_search: Callable[[], None] = lambda: None,
-        report: Callable[[int, float], None] = lambda *_: None,
+        report: Callable[[int, float, str], None] = lambda *_: None,
     ) -> None:
         self.board, self.tables = board, tables
         self._memory_mb = memory_mb
@@ -144,8 +144,8 @@ class Oracle:
             raise GameOverError(found.over_message())
         return found
 
-    def _tick(self, nodes: int, seconds: float) -> None:
-        self._report(nodes, seconds)
+    def _tick(self, nodes: int, seconds: float, question: str) -> None:
+        self._report(nodes, seconds, question)
         self._check_time()
 
     def _check_time(self) -> None:

@@ -74,7 +74,7 @@ class PerfectPlayer:
     time_limit
         Seconds a move may take; `TimeLimitError` when they are over, never a guess.
     report
-        Called with (nodes, seconds) while a search runs.
+        Called with (nodes, seconds, question) while a search runs.
 
     Examples
     --------
@@ -94,7 +94,7 @@ class PerfectPlayer:
         seconds: float = DEFAULT_SECONDS,
         memory_mb: int = DEFAULT_MEMORY_MB,
         time_limit: float | None = None,
-        report: Callable[[int, float], None] = lambda *_: None,
+        report: Callable[[int, float, str], None] = lambda *_: None,
     ) -> None:
         self.board = board
         self._tables = tables
@@ -183,8 +183,8 @@ class PerfectPlayer:
             self.board, memory_mb=self._memory_mb, report=self._tick, slice_nodes=SLICE_NODES
         )
 
-    def _tick(self, nodes: int, seconds: float) -> None:
-        self._report(nodes, seconds)
+    def _tick(self, nodes: int, seconds: float, question: str) -> None:
+        self._report(nodes, seconds, question)
         self._check_time()
 
     def _check_time(self) -> None:

@@ -15,6 +15,17 @@ def size(number: int) -> str:
     return f"{amount:.3g} {unit}" if amount < 1000 else f"{amount:,.0f} {unit}"
 
 
+def speed(rate: float) -> str:
+    """So many a second, for people.
+
+    >>> speed(2_340_000), speed(51_000_000), speed(512)
+    ('2.3 million/s', '51 million/s', '512/s')
+    """
+    if rate < 100_000:
+        return f"{rate:,.0f}/s"
+    return f"{rate / 1e6:,.{1 if rate < 9_950_000 else 0}f} million/s"
+
+
 def duration(seconds: float) -> str:
     """A time span for people.
 

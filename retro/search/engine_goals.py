@@ -145,6 +145,25 @@ def plies_of(board: Board, score: int, mask: int) -> int:
     return last - played - (mover_ends != (score > 0))
 
 
+def open_window(board: Board, answer: Answer, mask: int) -> str:
+    """What a search that is not done has left open, for the side to move.
+
+    >>> board = make_board(7, 6, 4)
+    >>> open_window(board, Answer(False, 0, -1, low=-17, high=18, nodes=1), mask=0)
+    'between LOSS in 8 and WIN in 7 plies'
+    >>> open_window(board, Answer(False, 0, -1, low=0, high=18, nodes=1), mask=0)
+    'between DRAW and WIN in 7 plies'
+    """
+
+    def name(score: int) -> str:
+        if score == 0:
+            return "DRAW"
+        return f"{'WIN' if score > 0 else 'LOSS'} in {plies_of(board, score, mask)}"
+
+    plies = "" if answer.low == answer.high == 0 else " plies"
+    return f"between {name(answer.low)} and {name(answer.high)}{plies}"
+
+
 def check_position(board: Board, mover: int, mask: int) -> None:
     """Raise ValueError unless the stones obey gravity and nobody has a line."""
     full, bottom = int(board.full), int(board.bottom)

@@ -68,7 +68,7 @@ class KeyedSolver:
     time_limit
         Seconds per question; `TimeLimitError` when it is hit, never a guess.
     report
-        Called with (nodes, seconds) about twice a second.
+        Called with (nodes, seconds, the question being asked) about twice a second.
     engine
         The module with the node loop for values; by default the game's own, if it has one.
 
@@ -90,7 +90,7 @@ class KeyedSolver:
         memory_mb: int = DEFAULT_MEMORY_MB,
         probe: Callable[[tuple[int, int]], int | None] = lambda _: None,
         time_limit: float | None = None,
-        report: Callable[[int, float], None] = lambda *_: None,
+        report: Callable[[int, float, str], None] = lambda *_: None,
         engine: Any = None,
     ) -> None:
         if memory_mb < 1:
@@ -176,7 +176,7 @@ class KeyedSolver:
             budget = min(budget, most - int(stack.place[NODES]))
             score = engine.resume(self.rules, self._table, stack, age, budget)
             now, nodes = time.monotonic(), self._nodes + int(stack.place[NODES])
-            self._report(nodes, now - self._begin)
+            self._report(nodes, now - self._begin, question(goal))
             limit = self._time_limit
             if score == OPEN and limit is not None and now - self._begin >= limit:
                 raise TimeLimitError(f"not solved within {limit:g} s ({nodes:,} nodes searched)")
@@ -184,3 +184,18 @@ class KeyedSolver:
             budget, before = max(1, int(budget * scale)), now
         self._nodes += int(stack.place[NODES])
         return int(score)
+
+
+def question(goal: int) -> str:
+    """What it means to ask whether a score is at least `goal`, for the side to move.
+
+    >>> question(WIN), question(DRAW)
+    ('a win?', 'at least a draw?')
+    >>> question(WON - 5), question(4 - WON)
+    ('a win within 5 plies?', 'no loss within 3 plies?')
+    """
+    if goal > WIN:
+        return f"a win within {WON - goal} plies?"
+    if goal < DRAW:
+        return f"no loss within {WON + goal - 1} plies?"
+    return "a win?" if goal == WIN else "at least a draw?"

@@ -30,7 +30,7 @@ from retro.games.connect import DEFAULT_CONNECT, Board, Position
 from retro.games.connect_text import as_position, column_text
 from retro.games.rated import RatedMove, centre_first, order_moves
 from retro.games.values import DRAW, WIN
-from retro.search.engine_goals import Answer, Engine, fork, make_engine
+from retro.search.engine_goals import Answer, Engine, fork, make_engine, open_window
 from retro.search.engine_goals import solve as engine_solve
 from retro.search.engine_leaves import Leaves, NoLeaves
 
@@ -128,7 +128,8 @@ class Solver:
         Seconds per question, however many searches that means; `TimeLimitError` when
         they are over, never a guess.
     report
-        Called with (nodes, seconds) after every `slice_nodes` nodes; may raise to end the search.
+        Called with (nodes, seconds, what is still open) after every `slice_nodes` nodes;
+        may raise to end the search.
 
     Examples
     --------
@@ -147,7 +148,7 @@ class Solver:
         tables: Sequence[Probe] = (),
         threads: int = 1,
         time_limit: float | None = None,
-        report: Callable[[int, float], None] = lambda *_: None,
+        report: Callable[[int, float, str], None] = lambda *_: None,
         slice_nodes: int = SLICE_NODES,
     ) -> None:
         self.board = Board.parse(board, connect) if isinstance(board, str) else board
@@ -242,15 +243,15 @@ class Solver:
         return self._search(stones, strong, known)
 
     def _search(self, stones: Stones, strong: bool, known: int | None) -> Solution:
-        begin = time.monotonic()
+        begin, both = time.monotonic(), stones.mover | stones.other
         answer = self._slice([self._engine], stones, strong, known)
         nodes = answer.nodes
         while not answer.done:
             seconds = time.monotonic() - begin
-            self._report(nodes, seconds)
+            self._report(nodes, seconds, open_window(self._engine.board, answer, both))
             self._check_time(f" ({nodes:,} nodes searched)")
             if nodes >= LEAVES_AFTER_NODES:
-                self._load_leaves((stones.mover | stones.other).bit_count())
+                self._load_leaves(both.bit_count())
             helpers = [fork(self._engine, seed) for seed in range(1, self._threads)]
             answer = self._slice([self._engine, *helpers], stones, strong, known)
             nodes += answer.nodes

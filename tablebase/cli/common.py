@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from tablebase.probe import Tablebase
     from tablebase.store import TableFile
 
-QUIET_SECONDS = 1.0
 LEVELS = ("quick", "sample", "full")  # of checks
 LONGEST_NAME = 100  # of what was typed, shown in full
 Read = TypeVar("Read")
@@ -202,6 +201,7 @@ def open_table(options: argparse.Namespace) -> Tablebase:
 @contextlib.contextmanager
 def open_oracle(options: argparse.Namespace) -> Iterator[Oracle]:
     """The table that the options name, and the solver for what it does not cover."""
+    from tablebase.cli.progress import SearchProgress
     from tablebase.oracle import Oracle
 
     check_memory(options.memory)
@@ -222,7 +222,7 @@ def open_oracle(options: argparse.Namespace) -> Iterator[Oracle]:
             memory_mb=options.memory,
             time_limit=options.time_limit,
             before_search=lambda: say(f"searching: {why}"),
-            report=report_search,
+            report=SearchProgress().report,
         )
 
 
@@ -253,12 +253,6 @@ def open_keyed_tables(
 def check_memory(megabytes: int) -> None:
     if megabytes < 1:
         raise BadTextError(f"found --memory {megabytes}, wanted at least 1 MB")
-
-
-def report_search(nodes: int, seconds: float) -> None:
-    """Progress of a search that takes longer than one cares to wait."""
-    if seconds > QUIET_SECONDS:
-        say(f"{seconds:.0f} s, {nodes:,} nodes, {nodes / seconds / 1e6:.1f} million/s")
 
 
 def is_file(text: str) -> bool:

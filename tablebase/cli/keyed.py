@@ -28,11 +28,10 @@ from tablebase.cli.common import (
     open_keyed_tables,
     read_position,
     read_text,
-    report_search,
     say,
     thread_count,
 )
-from tablebase.cli.progress import Ticker
+from tablebase.cli.progress import SearchProgress, Ticker
 from tablebase.places import SUFFIX
 
 if TYPE_CHECKING:
@@ -160,7 +159,7 @@ def _open_oracle(options: argparse.Namespace) -> Iterator[KeyedOracle]:
             memory_mb=options.memory,
             time_limit=options.time_limit,
             before_search=lambda: say(f"searching: {why}"),
-            report=report_search,
+            report=SearchProgress().report,
         )
 
 

@@ -30,9 +30,9 @@ from tablebase.cli.common import (
     check_memory,
     open_keyed_tables,
     read_position,
-    report_search,
     say,
 )
+from tablebase.cli.progress import SearchProgress
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -186,5 +186,5 @@ def _open_oracle(
             open_keyed_tables(game, board, options.tables, stack),
             memory_mb=options.memory,
             time_limit=None if limit is None else max(0.0, limit - already),
-            report=report_search,
+            report=SearchProgress().report,
         )

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import time
 from typing import TYPE_CHECKING, Self
 
 from tablebase.cli.common import say
-from tablebase.units import duration
+from tablebase.units import duration, speed
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from rich.progress import Progress as Bar
 
     from tablebase.build import Progress
 
 SECONDS_BETWEEN_LINES = 2.0
+QUIET_SECONDS = 1.0  # no rate, and nothing of a search, before that
 PHASES = {"mark": "walking forward", "walk": "walking back"}
 FORWARD_SHARE = 0.4  # of the time that a whole build takes
 
@@ -27,12 +31,17 @@ class BuildProgress:
         self._bar: Bar | None = None
         self._phase = ""
         self._last_line = time.monotonic()
-        # Rates count from a phase's first report on: before it kernels are loaded or compiled.
+        # Rates count from the first report of a phase on, and anew once a kernel was compiled.
         self._begin = 0.0
         self._done_at_begin = 0
+        self._compiled = self._told = False
+        self._stack = contextlib.ExitStack()
 
     def __enter__(self) -> Self:
-        if not self._quiet and sys.stderr.isatty():
+        if self._quiet:
+            return self
+        self._stack.enter_context(_before_compiling(self._compiling))
+        if sys.stderr.isatty():
             from rich.console import Console
             from rich.progress import BarColumn, Progress, TextColumn
 
@@ -44,19 +53,27 @@ class BuildProgress:
                 transient=True,
             )
             self._bar.start()
+            self._stack.callback(self._bar.stop)
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._bar is not None:
-            self._bar.stop()
+        self._stack.close()
+
+    def _compiling(self) -> None:
+        self._compiled = True
+        if not self._told:
+            self._told = True
+            say("compiling kernels (once)")
 
     def report(self, progress: Progress) -> None:
         """Show how far the build has come."""
         if self._quiet:
             return
         now = time.monotonic()
-        if progress.phase != self._phase:
+        if self._compiled or progress.phase != self._phase:
+            self._compiled = False
             self._begin, self._done_at_begin = now, progress.done
+        if progress.phase != self._phase:
             if self._phase == "" and progress.resumed:
                 say(f"resuming at ply {progress.ply}: {progress.resumed:,} positions were done")
             self._phase = progress.phase
@@ -75,13 +92,13 @@ class BuildProgress:
 def _text(progress: Progress, done_before: int, seconds: float) -> str:
     """Ply, rate of this phase and time left of the build."""
     done = progress.done - done_before
-    if done <= 0 or seconds <= 0:
+    if done <= 0 or seconds < QUIET_SECONDS:
         return f"ply {progress.ply}"
     rate = done / seconds
     left = (progress.total - progress.done) / rate
     if progress.phase == "mark":
         left += progress.total / rate * (1 - FORWARD_SHARE) / FORWARD_SHARE
-    return f"ply {progress.ply}, {rate / 1e6:,.0f} million/s, {duration(left)} left"
+    return f"ply {progress.ply}, {speed(rate)}, {duration(left)} left"
 
 
 class Ticker:
@@ -110,3 +127,43 @@ class Ticker:
         elif time.monotonic() - self._last >= SECONDS_BETWEEN_LINES:
             self._last = time.monotonic()
             say(text)
+
+
+class SearchProgress:
+    """A line now and then about a search that takes longer than one cares to wait.
+
+    The clock of a search starts with its first report: before that kernels may be compiled.
+    """
+
+    def __init__(self) -> None:
+        self._nodes, self._seconds = 0, 0.0  # of the last report
+        self._begin = 0, 0.0
+        self._last_line = float("-inf")
+
+    def report(self, nodes: int, seconds: float, question: str) -> None:
+        """Show nodes, their rate and the question that is asked, if it is time."""
+        if self._nodes == 0 or nodes < self._nodes or seconds < self._seconds:  # a new search
+            self._begin = nodes, seconds
+        self._nodes, self._seconds = nodes, seconds
+        done, span = nodes - self._begin[0], seconds - self._begin[1]
+        now = time.monotonic()
+        if done and span >= QUIET_SECONDS and now - self._last_line >= SECONDS_BETWEEN_LINES:
+            self._last_line = now
+            say(f"{span:.0f} s, {nodes:,} nodes, {speed(done / span)}: {question}")
+
+
+def _before_compiling(tell: Callable[[], None]) -> contextlib.AbstractContextManager[object]:
+    """Have `tell` called whenever numba begins to compile, not when it loads what is cached."""
+    from numba.core import event
+
+    class Teller(event.Listener):
+        def on_start(self, event: object) -> None:
+            tell()
+
+        def on_end(self, event: object) -> None:
+            pass
+
+    found: contextlib.AbstractContextManager[object] = event.install_listener(
+        "numba:compile", Teller()
+    )
+    return found

@@ -31,9 +31,9 @@ from tablebase.cli.common import (
     open_keyed_tables,
     open_tables,
     read_text,
-    report_search,
 )
 from tablebase.cli.games import DEFAULT_GAME, add_game
+from tablebase.cli.progress import SearchProgress
 
 if TYPE_CHECKING:
     import argparse
@@ -113,12 +113,14 @@ class Seats:
             from tablebase.perfect import PerfectPlayer
 
             tables = open_tables(board, options.dir, self._stack)
-            return PerfectPlayer(board, tables, report=report_search, **limits)
+            return PerfectPlayer(board, tables, report=SearchProgress().report, **limits)
         from tablebase.keyed_oracle import KeyedOracle
         from tablebase.keyed_perfect import KeyedPerfectPlayer
 
         keyed = open_keyed_tables(game, board, options.dir, self._stack)
-        oracle = KeyedOracle(game, game.start(board), keyed, report=report_search, **limits)
+        oracle = KeyedOracle(
+            game, game.start(board), keyed, report=SearchProgress().report, **limits
+        )
         return KeyedPerfectPlayer(oracle)
 
 

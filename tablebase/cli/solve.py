@@ -16,10 +16,10 @@ from tablebase.cli.common import (
     is_file,
     open_tables,
     read_file,
-    report_search,
     say,
     thread_count,
 )
+from tablebase.cli.progress import SearchProgress
 
 if TYPE_CHECKING:
     import argparse
@@ -111,5 +111,5 @@ def make_solver(options: argparse.Namespace, board: Board) -> Iterator[Solver]:
             tables=open_tables(board, options.tables, stack),
             threads=options.threads,
             time_limit=options.time_limit,
-            report=report_search,
+            report=SearchProgress().report,
         )
