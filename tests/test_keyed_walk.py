@@ -186,3 +186,12 @@ def test_position_and_state_there_and_back() -> None:
     for column in (1, 1, 0, 3, 3, 2):
         position = position.play(column)
     assert unpack(position.board, pack(position)[0]) == (position.first, position.second)
+
+
+def test_a_layer_is_never_cut_into_more_stretches_than_it_has_keys() -> None:
+    walk = keyed.prepare(lines_rules(MnkBoard(3, 3, 3)), threads=100_000)
+    assert walk.threads == keyed.MOST_THREADS
+    for size in (0, 1, 3):
+        found = keyed._each_stretch(walk, size, lambda begin, end, _: list(range(begin, end)))
+        assert [key for _, keys, _ in found for key in keys] == list(range(size))
+        assert len(found) == max(1, size)

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 LEAST_ROOM, MOST_ROOM = 1 << 16, 1 << 21  # successors that a thread makes at a time
 RUNS_PER_THREAD = 16
 STRETCHES_PER_THREAD = 4
+MOST_THREADS = 256  # more would only wait for each other
 
 
 class Tally(NamedTuple):
@@ -81,7 +82,7 @@ class Walk:
 
 def prepare(rules: Any, threads: int | None = None, memory: int | None = None) -> Walk:
     """Make a game ready to walk, by default on all cores and without a limit of memory."""
-    return Walk(rules, threads or available_cores(), memory)
+    return Walk(rules, min(threads or available_cores(), MOST_THREADS), memory)
 
 
 def first_layer(walk: Walk, root: tuple[int, int] | None = None) -> Keys:
@@ -254,7 +255,7 @@ def _each_stretch(
 
     Returns (begin, what work returned, the counts it added to) in order.
     """
-    pieces = 1 if walk.threads == 1 else STRETCHES_PER_THREAD * walk.threads
+    pieces = 1 if walk.threads == 1 else max(1, min(size, STRETCHES_PER_THREAD * walk.threads))
     cuts = [size * piece // pieces for piece in range(pieces + 1)]
 
     def one(stretch: tuple[int, int]) -> tuple[int, Any, Counts]:
