@@ -2,6 +2,6 @@
 
 import sys
 
-from tablebase.cli.main import main
+from tablebase.cli.entry import tablebase
 
-sys.exit(main())
+sys.exit(tablebase())
