@@ -142,3 +142,13 @@ def test_the_options_without_a_value_are_known() -> None:
         for word in action.option_strings
     }
     assert found == {*games.FLAGS, "-h"}
+
+
+def test_memory_is_megabytes_or_a_size(capsys: pytest.CaptureFixture[str]) -> None:
+    for command in ("solve 1", "solve mnk 3x3", "probe 4x4", "play"):
+        status, _, err = ask(capsys, f"tb {command} --memory x")
+        assert status == 2
+        assert "found 'x', wanted megabytes such as 512, or a size such as 4G" in err
+    for size in ("16", "16M", "0.016G"):
+        assert ask(capsys, f"tb solve 12 --board 4x4 --memory {size}")[:2] == (0, "DRAW\n")
+    assert ask(capsys, "tb solve 12 --board 4x4 --memory 1k")[0] == errors.BadTextError.exit_code

@@ -105,7 +105,11 @@ def add_json(parser: argparse.ArgumentParser) -> None:
 def add_search(parser: argparse.ArgumentParser, memory_mb: int = 1024) -> None:
     """The limits of a search, for questions that no table answers."""
     parser.add_argument(
-        "--memory", type=int, default=memory_mb, metavar="MB", help=f"default: {memory_mb}"
+        "--memory",
+        type=megabytes,
+        default=memory_mb,
+        metavar="MB",
+        help=f"megabytes, or 4G; default: {memory_mb}",
     )
     parser.add_argument("--time-limit", type=seconds, metavar="S", help="give up after S seconds")
 
@@ -163,6 +167,21 @@ def memory_size(text: str) -> int:
     if match is None:
         raise argparse.ArgumentTypeError(f"found {text!r}, wanted a size such as 4G or 500M")
     return int(float(match[1]) * 1000 ** " KMGT".index(match[2].upper() or " "))
+
+
+def megabytes(text: str) -> int:
+    """Megabytes from text: a plain number of them, or a size such as `4G`.
+
+    >>> megabytes("512"), megabytes("512M"), megabytes("4G")
+    (512, 512, 4000)
+    """
+    if re.fullmatch(r"-?[0-9]{1,30}", text, re.ASCII):
+        return int(text)
+    try:
+        return memory_size(text) // 1_000_000
+    except argparse.ArgumentTypeError:
+        message = f"found {text!r}, wanted megabytes such as 512, or a size such as 4G"
+        raise argparse.ArgumentTypeError(message) from None
 
 
 def table_file(options: argparse.Namespace) -> Path:
