@@ -69,10 +69,10 @@ class PartWriter:
         """Remove what was written, unless it is finished."""
         self._aside.unlink(missing_ok=True)
 
-    def finish(self, header: str, counts: PlyRecord, words: int) -> None:
+    def finish(self, header: str, counts: PlyRecord, words: int, *, has_planes: bool) -> None:
         """All chunks are there. `header` tells whose part it is."""
         entries = sorted(self._entries)
-        if entries:
+        if has_planes:
             digest = plane_digest(bytes.fromhex(entry.digest) for entry in entries)
             counts = replace(counts, sha256=digest)
         content = {"header": header, "counts": asdict(counts), "words": words, "chunks": entries}

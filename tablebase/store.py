@@ -144,8 +144,9 @@ class PartialTable:
         return PartWriter(self.part(ply))
 
     def finish_part(self, writer: PartWriter, counts: PlyRecord, words: int) -> None:
-        """Keep a finished ply. One without chunks has counts only."""
-        writer.finish(repr(self.header), counts, words)
+        """Keep a finished ply; of one whose values the table will not hold, the counts only."""
+        has_planes = counts.ply in self.header.plies
+        writer.finish(repr(self.header), counts, words, has_planes=has_planes)
 
     def check_part(self, ply: int) -> PlyRecord:
         """The counts of a finished ply, whose values have their digest."""
@@ -167,7 +168,7 @@ class PartialTable:
     def _copy_part(self, file: hdf5.File, ply: int) -> PlyRecord:
         part = read_part(self.part(ply))
         group = file.create_group(ply_name(ply))
-        if part.entries:
+        if part.counts.sha256:  # the planes may be empty: then they are there, with no chunk
             for plane, name in enumerate(PLANES):
                 frames = part.frames(plane)
                 hdf5.write_frames(group, name, part.words, CHUNK_WORDS, frames, level=LEVEL)
