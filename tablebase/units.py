@@ -15,6 +15,15 @@ def size(number: int) -> str:
     return f"{amount:.3g} {unit}" if amount < 1000 else f"{amount:,.0f} {unit}"
 
 
+def counted(number: int, one: str, many: str) -> str:
+    """A number of things.
+
+    >>> counted(1, "ply", "plies"), counted(1200, "ply", "plies")
+    ('1 ply', '1,200 plies')
+    """
+    return f"{number:,} {one if number == 1 else many}"
+
+
 def speed(rate: float) -> str:
     """So many a second, for people.
 

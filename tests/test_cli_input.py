@@ -152,3 +152,18 @@ def test_memory_is_megabytes_or_a_size(capsys: pytest.CaptureFixture[str]) -> No
     for size in ("16", "16M", "0.016G"):
         assert ask(capsys, f"tb solve 12 --board 4x4 --memory {size}")[:2] == (0, "DRAW\n")
     assert ask(capsys, "tb solve 12 --board 4x4 --memory 1k")[0] == errors.BadTextError.exit_code
+
+
+def test_boards_are_named_as_they_are_typed(capsys: pytest.CaptureFixture[str]) -> None:
+    _, _, err = ask(capsys, "tb solve mnk 9x9 --connect 5")
+    assert "9x9 with 5 in a line" in err
+    _, _, err = ask(capsys, "tb solve mnk 4x3 a9")
+    assert "4x3" in err
+
+
+def test_one_is_singular(capsys: pytest.CaptureFixture[str]) -> None:
+    players = "--first random --second random"
+    _, out, _ = ask(capsys, f"tb match --game mnk --board 3x3 {players} --games 1")
+    assert out.startswith("mnk 3x3: 1 game, ")
+    _, out, _ = ask(capsys, "tb line 4x4 121212")
+    assert "after 1 ply the game is over" in out

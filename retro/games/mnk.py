@@ -26,7 +26,7 @@ class MnkBoard(GridBoard):
 
     >>> board = MnkBoard(3, 3, 3)
     >>> str(board), board.cells, len(board.lines), len(board.symmetries)
-    ('3,3,3', 9, 8, 8)
+    ('3x3 with 3 in a line', 9, 8, 8)
     """
 
     k: int
@@ -53,12 +53,17 @@ class MnkBoard(GridBoard):
         return cls(int(match[1]), int(match[2]), int(match[3]))
 
     def __str__(self) -> str:
+        return f"{self.cols}x{self.rows} with {self.goal}"
+
+    @property
+    def header(self) -> str:
+        """As `parse` reads it and grids begin: `3,3,3`."""
         return f"{self.rows},{self.cols},{self.k}"
 
     @property
     def name(self) -> str:
         """Game and board in one word: `mnk-3,3,3`."""
-        return f"mnk-{self}"
+        return f"mnk-{self.header}"
 
     @property
     def goal(self) -> str:

@@ -17,7 +17,7 @@ first player, `O` (or `0`) the second, `.` empty. `#` starts a comment.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from retro.errors import BadTextError, IllegalPositionError, WrongBoardError
 from retro.games.catalogue import Option, PlacementGame
@@ -61,7 +61,8 @@ def read_position(board: MnkBoard, text: str) -> GridPosition:
         return read_moves(board, text)
     position = read_grid(text)
     if position.board != board:
-        raise WrongBoardError(f"the grid is {position.board}, wanted a {board} board")
+        found = cast("MnkBoard", position.board).header
+        raise WrongBoardError(f"the grid begins with {found}, wanted {board.header}")
     return position
 
 
@@ -94,7 +95,9 @@ def read_symbols(board: GridBoard, symbols: str) -> tuple[int, int]:
     if strange is not None:
         raise BadTextError(f"found {strange!r} in a grid, wanted '.', 'X' or 'O'")
     if len(symbols) != board.cells:
-        raise BadTextError(f"a {board} grid has {board.cells} symbols, found {len(symbols)}")
+        raise BadTextError(
+            f"a {board.cols}x{board.rows} grid has {board.cells} symbols, found {len(symbols)}"
+        )
     stones = {FIRST: 0, SECOND: 0, EMPTY: 0}
     for place, symbol in enumerate(symbols):
         row_from_top, column = divmod(place, board.cols)
@@ -110,8 +113,8 @@ def write_grid(position: GridPosition) -> str:
     O . .
     . X .
     """
-    board = position.board
-    rows = [str(board)]
+    board = cast("MnkBoard", position.board)
+    rows = [board.header]
     for row in reversed(range(board.rows)):
         bits = [board.bit(row, column) for column in range(board.cols)]
         rows.append(" ".join(_symbol(position, bit) for bit in bits))

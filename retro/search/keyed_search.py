@@ -195,7 +195,7 @@ def question(goal: int) -> str:
     ('a win within 5 plies?', 'no loss within 3 plies?')
     """
     if goal > WIN:
-        return f"a win within {WON - goal} plies?"
+        return f"a win within {WON - goal} {'ply' if WON - goal == 1 else 'plies'}?"
     if goal < DRAW:
-        return f"no loss within {WON + goal - 1} plies?"
+        return f"no loss within {WON + goal - 1} {'ply' if WON + goal == 2 else 'plies'}?"
     return "a win?" if goal == WIN else "at least a draw?"

@@ -8,6 +8,7 @@ from retro.errors import IllegalPositionError
 from retro.games.values import VALUE_NAMES
 from tablebase.cli.show import print_file, print_json
 from tablebase.format import COUNT_NAMES
+from tablebase.units import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -119,7 +120,7 @@ def print_line(oracle: KeyedOracle, start: KeyedProbe, line: Sequence[RatedMove]
     position = start.position
     for move in line:
         position = position.play(move.number)
-    print(f"after {len(line)} plies {position.over_message()}")
+    print(f"after {counted(len(line), 'ply', 'plies')} {position.over_message()}")
 
 
 def line_json(oracle: KeyedOracle, start: KeyedProbe, line: Sequence[RatedMove]) -> dict[str, Any]:

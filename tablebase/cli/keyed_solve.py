@@ -33,6 +33,7 @@ from tablebase.cli.common import (
     say,
 )
 from tablebase.cli.progress import SearchProgress
+from tablebase.units import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -142,7 +143,8 @@ def _class(options: argparse.Namespace, board: DomineeringBoard) -> int:
             options, game, game.start(replace(board, first=side)), already=started - begin
         )
         word, nodes = VALUE_NAMES[found[side].value], found[side].nodes
-        end = f" in {found[side].plies} plies" if options.strong else ""
+        distance = found[side].plies
+        end = "" if distance is None else f" in {counted(distance, 'ply', 'plies')}"
         seconds = time.monotonic() - started
         say(f"{side} starts: {word} for {side}{end}, {nodes:,} nodes, {seconds:.1f} s")
     letter = outcome_class(found["vertical"].value, found["horizontal"].value)

@@ -10,6 +10,7 @@ from retro.search.players import read_spec, referee
 from tablebase.cli.common import add_json, say
 from tablebase.cli.games import asked_game
 from tablebase.cli.seats import PLAYERS, Contestant, Quit, Seats, add_seats
+from tablebase.units import counted
 
 if TYPE_CHECKING:
     import argparse
@@ -44,7 +45,7 @@ def match_command(options: argparse.Namespace) -> int:
             records.append(record)
             say(f"game {len(records)}: {_story(record)}")
     except Quit:
-        say(f"the match ends after {len(records)} of {options.games} games")
+        say(f"the match ends after {len(records)} of {counted(options.games, 'game', 'games')}")
     scores = [score(records, number) for number in (0, 1)]
     size, details = game.describe(board)
     if options.json:
@@ -56,7 +57,8 @@ def match_command(options: argparse.Namespace) -> int:
         games = [{**r._asdict(), "plies": len(r.moves)} for r in records]
         show.print_json({**content, "players": rows, "games": games})
         return 0
-    print(f"{game.name} {size}: {len(records)} games, sides change each game, seed {options.seed}")
+    games_played = counted(len(records), "game", "games")
+    print(f"{game.name} {size}: {games_played}, sides change each game, seed {options.seed}")
     print_scores(specs, scores)
     return 0
 
@@ -74,7 +76,8 @@ def _games(
 
 def _story(record: GameRecord) -> str:
     verb = {"first": "beats", "second": "loses to", None: "draws with"}[record.winner]
-    return f"{record.first} (first) {verb} {record.second} in {len(record.moves)} plies"
+    plies = counted(len(record.moves), "ply", "plies")
+    return f"{record.first} (first) {verb} {record.second} in {plies}"
 
 
 def score(records: Sequence[GameRecord], player: int) -> dict[str, Counter[str]]:

@@ -34,6 +34,7 @@ from tablebase.cli.common import (
 )
 from tablebase.cli.games import DEFAULT_GAME, add_game
 from tablebase.cli.progress import SearchProgress
+from tablebase.units import counted
 
 if TYPE_CHECKING:
     import argparse
@@ -182,7 +183,7 @@ class Human:
 
     def _hint(self, position: Any) -> None:
         advice = self._seats.perfect.advise(position)
-        end = f", over in {advice.plies} plies" if advice.plies else ""
+        end = f", over in {counted(advice.plies, 'ply', 'plies')}" if advice.plies else ""
         move = self._game.write_move(position, advice.move)
         self._print(f"hint: {move} ({VALUE_NAMES[advice.value]} for you{end}, by {advice.source})")
 

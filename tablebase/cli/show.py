@@ -10,7 +10,7 @@ from retro.errors import IllegalPositionError
 from retro.games.connect_text import column_text, write_grid, write_moves
 from retro.games.values import VALUE_NAMES
 from tablebase.format import COUNT_NAMES
-from tablebase.units import size
+from tablebase.units import counted, size
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -198,4 +198,4 @@ def print_line(line: Line) -> None:
     position = line.position
     for move in line.moves:
         position = position.play(move.number)
-    print(f"after {len(line.moves)} plies {position.over_message()}")
+    print(f"after {counted(len(line.moves), 'ply', 'plies')} {position.over_message()}")
