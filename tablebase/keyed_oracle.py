@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from retro.errors import GameOverError, MissingTableError, TimeLimitError, WrongBoardError
 from retro.games.rated import RatedMove
+from retro.search.plain_solver import PlainSolver, needs_plain_search
 from tablebase.keyed_probe import KeyedProbe, as_position, rate_moves
 
 if TYPE_CHECKING:
@@ -139,6 +140,16 @@ class KeyedOracle:
         self._start(seconds)
         return self._fastest(self._live(position))
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether the solver is the plain one, which cannot look at every move."""
+        return needs_plain_search(self.board)
+
+    def best(self, position: Any) -> RatedMove:
+        """The first of `analyse`, within the time limit of a question."""
+        self._start(self._time_limit)
+        return self._fastest(self._live(position))
+
     def _live(self, position: Any) -> Any:
         position = self.as_position(position)
         if position.is_over():
@@ -173,6 +184,12 @@ class KeyedOracle:
 
     def _fastest(self, position: Any) -> RatedMove:
         """The first move that keeps value and distance; asks only until one fits."""
+        if isinstance(self._solver, PlainSolver):
+            self._check_time()
+            number, found = self._solver.best(self.game.state(position))
+            return RatedMove(
+                self.game.write_move(position, number), number, found.value, found.plies
+            )
         whole = self._solve(position)
         for move in position.legal_moves():
             after = position.play(move)
@@ -192,9 +209,12 @@ class KeyedOracle:
         return next((value for value in found if value is not None), None)
 
     @cached_property
-    def _solver(self) -> KeyedSolver:
+    def _solver(self) -> KeyedSolver | PlainSolver:
         from retro.search.keyed_search import KeyedSolver
 
+        if self.is_plain:
+            self._before_search()
+            return PlainSolver(self.game, self.board, memory_mb=self._memory_mb, report=self._tick)
         rules = self.game.rules(self.board)
         self._before_search()
         return KeyedSolver(

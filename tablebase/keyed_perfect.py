@@ -44,6 +44,9 @@ class KeyedPerfectPlayer:
 
     def advise(self, position: Any) -> Advice:
         """A best move; the position is not over."""
+        if self._oracle.is_plain:
+            best = self._oracle.best(position)
+            return Advice(best.number, best.value, best.plies, "search")
         advice = self._by_value(position)
         if advice.plies is not None or advice.value == DRAW:
             return advice

@@ -21,7 +21,7 @@ TIC_TAC_TOE = MnkRules(3, 3, 3)
 def mnk_games(draw):
     """A position that a random legal game reaches, on a board of any shape."""
     board = MnkBoard(
-        draw(st.integers(1, 7)), draw(st.integers(1, 12) | st.just(60)), draw(st.integers(2, 5))
+        draw(st.integers(1, 7)), draw(st.integers(1, 12) | st.just(50)), draw(st.integers(2, 5))
     )
     position = MnkPosition(board)
     for _ in range(draw(st.integers(0, 20))):

@@ -14,8 +14,7 @@ from retro.games.grid import GridBoard, GridPosition, find_order
 
 __all__ = ["MnkBoard", "MnkPosition", "find_order"]
 
-# What the text forms can name: one or two letters for the column, two digits for the row.
-MAX_SIDE = 99
+MAX_SIDE = 50  # as of every game on a grid
 
 MnkPosition = GridPosition
 
@@ -34,8 +33,7 @@ class MnkBoard(GridBoard):
     def __post_init__(self) -> None:
         if not (1 <= self.rows <= MAX_SIDE and 1 <= self.cols <= MAX_SIDE):
             raise BadTextError(
-                f"found {self.rows} rows and {self.cols} columns, "
-                f"wanted 1 to {MAX_SIDE} rows and 1 to {MAX_SIDE} columns"
+                f"found a board of {self.cols}x{self.rows}, wanted sides of 1 to {MAX_SIDE}"
             )
         if self.k < 2:
             raise BadTextError(f"a line has at least 2 stones, not {self.k}")

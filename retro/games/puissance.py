@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 MIN_SIDE, MAX_SIDE = 2, 50
 WORTH = (1, 2, 3)
 SHORTEST_RUN = 2
+MOST_SHOWN = 36  # values in the name of a board
 DEFAULT_TARGET, DEFAULT_VALUES = "5", "diamond"
 
 
@@ -74,7 +75,8 @@ class PuissanceBoard(GridBoard):
             raise BadTextError(f"found a cell worth {strange}, wanted 1, 2 or 3")
 
     def __str__(self) -> str:
-        return f"{self.cols}x{self.rows} to {self.target} on {values_text(self)}"
+        on = f" on {values_text(self)}" if self.cells <= MOST_SHOWN else ""
+        return f"{self.cols}x{self.rows} to {self.target}{on}"
 
     @property
     def goal(self) -> str:

@@ -17,6 +17,7 @@ the same value, although dead stones of either colour now look alike.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from retro.games.values import DRAW, LOSS, WIN
@@ -144,7 +145,12 @@ class LineGame:
         self.lines = Lines(lines, len(bits))
         self._all = sum(bits)
         self._width = self._all.bit_length()
-        self._turns = Turns(symmetries)
+        self._symmetries = symmetries
+
+    @cached_property
+    def _turns(self) -> Turns:
+        """Made when first used: of a large board they are large, too."""
+        return Turns(self._symmetries)
 
     def start(self) -> Stones:
         return Stones()

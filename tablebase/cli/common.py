@@ -274,6 +274,17 @@ def check_memory(megabytes: int) -> None:
         raise BadTextError(f"found --memory {megabytes}, wanted at least 1 MB")
 
 
+def say_search(board: Any, why: str = "") -> None:
+    """Before a search: say why, and that it will be slow where no kernel takes the board."""
+    from retro.search.plain_solver import MOST_CELLS, needs_plain_search
+
+    if needs_plain_search(board):
+        size = f"{board.cols}x{board.rows}"
+        say(f"{size} has more than {MOST_CELLS} cells: by the plain search, which is slow")
+    elif why:
+        say(f"searching: {why}")
+
+
 def is_file(text: str) -> bool:
     """Whether what was typed is the path of a file; text too long for a path is none."""
     try:

@@ -29,6 +29,7 @@ from tablebase.cli.common import (
     read_position,
     read_text,
     say,
+    say_search,
     thread_count,
 )
 from tablebase.cli.progress import SearchProgress, Ticker
@@ -158,7 +159,7 @@ def _open_oracle(options: argparse.Namespace) -> Iterator[KeyedOracle]:
             tables,
             memory_mb=options.memory,
             time_limit=options.time_limit,
-            before_search=lambda: say(f"searching: {why}"),
+            before_search=lambda: say_search(root.board, why),
             report=SearchProgress().report,
         )
 

@@ -31,6 +31,7 @@ from tablebase.cli.common import (
     open_keyed_tables,
     read_position,
     say,
+    say_search,
 )
 from tablebase.cli.progress import SearchProgress
 from tablebase.units import counted
@@ -188,5 +189,6 @@ def _open_oracle(
             open_keyed_tables(game, board, options.tables, stack),
             memory_mb=options.memory,
             time_limit=None if limit is None else max(0.0, limit - already),
+            before_search=lambda: say_search(board),
             report=SearchProgress().report,
         )

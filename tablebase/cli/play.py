@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from retro.search.players import read_spec
+from tablebase.cli.common import say
 from tablebase.cli.games import asked_game
-from tablebase.cli.seats import HUMAN, PLAYERS, GoTo, Quit, Seats, add_seats
+from tablebase.cli.seats import HUMAN, PLAYERS, GoTo, Quit, Seats, add_seats, default_opponent
 
 if TYPE_CHECKING:
     import argparse
@@ -26,7 +27,7 @@ def add_play_options(parser: argparse.ArgumentParser) -> None:
 
 def play_command(options: argparse.Namespace) -> int:
     game, board = asked_game(options)
-    specs = asked_players(options)
+    specs = asked_players(options, default_opponent(game, board))
     with Seats(options, game, board) as seats:
         players = seats.seat_both(specs, options.seed)
         try:
@@ -37,12 +38,16 @@ def play_command(options: argparse.Namespace) -> int:
     return 0
 
 
-def asked_players(options: argparse.Namespace) -> tuple[Spec, Spec]:
-    """Both players; who is not named is the human, or the perfect player against the human."""
+def asked_players(options: argparse.Namespace, opponent: str) -> tuple[Spec, Spec]:
+    """Both players; who is not named is the human, or `opponent` against the human."""
     first = read_spec(options.first)
     if options.second is not None:
         return first, read_spec(options.second)
-    return first, read_spec("perfect" if first.kind == "human" else "human")
+    if first.kind != HUMAN:
+        return first, read_spec(HUMAN)
+    if opponent != "perfect":
+        say(f"perfect play is out of reach on so large a board: {opponent} plays against you")
+    return first, read_spec(opponent)
 
 
 def play(game: PlacementGame, position: Any, first: Player, second: Player) -> Any:

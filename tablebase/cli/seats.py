@@ -23,7 +23,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 from retro.errors import BadTextError, StorageError, TablebaseError, WrongBoardError
 from retro.games.values import VALUE_NAMES
-from retro.search.players import make_player
+from retro.search.plain_solver import MOST_CELLS, needs_plain_search
+from retro.search.players import FILTERS, PLAUSIBLE, make_player
 from tablebase.cli.common import (
     add_folder,
     add_search,
@@ -31,6 +32,7 @@ from tablebase.cli.common import (
     open_keyed_tables,
     open_tables,
     read_text,
+    say_search,
 )
 from tablebase.cli.games import DEFAULT_GAME, add_game
 from tablebase.cli.progress import SearchProgress
@@ -49,7 +51,21 @@ PLAYERS = (
     "human, perfect (or computer), random, greedy, minimax:DEPTH, alphabeta:DEPTH; "
     "then :EVALUATION, :plausible"
 )
+LARGE_OPPONENT = "alphabeta:2"
+PLAIN_SECONDS = 30.0  # for an answer of the perfect player on a large board
 HELP = "wanted a move, or one of: undo, hint, save FILE, load FILE, quit"
+
+
+def default_opponent(game: PlacementGame, board: Any) -> str:
+    """Who plays against a human unless she says: the perfect player, where there can be one."""
+    if not is_large(board):
+        return "perfect"
+    return LARGE_OPPONENT + (f":{PLAUSIBLE}" if game.name in FILTERS else "")
+
+
+def is_large(board: Any) -> bool:
+    """Whether a board has more cells than a solver that is worth playing against takes."""
+    return getattr(board, "cells", 0) > MOST_CELLS
 
 
 def add_seats(parser: argparse.ArgumentParser) -> None:
@@ -109,7 +125,8 @@ class Seats:
     def perfect(self) -> Adviser:
         """The perfect player of the game, with the tables of its board that are there."""
         game, board, options = self._game, self._board, self._options
-        limits = {"memory_mb": options.memory, "time_limit": options.time_limit}
+        limit = options.time_limit
+        limits = {"memory_mb": options.memory, "time_limit": limit}
         if game.name == DEFAULT_GAME:
             from tablebase.perfect import PerfectPlayer
 
@@ -118,9 +135,17 @@ class Seats:
         from tablebase.keyed_oracle import KeyedOracle
         from tablebase.keyed_perfect import KeyedPerfectPlayer
 
-        keyed = open_keyed_tables(game, board, options.dir, self._stack)
+        if needs_plain_search(board):
+            limits["time_limit"] = PLAIN_SECONDS if limit is None else limit
+        elif is_large(board):
+            game.rules(board)  # complains before anybody has moved
         oracle = KeyedOracle(
-            game, game.start(board), keyed, report=SearchProgress().report, **limits
+            game,
+            game.start(board),
+            open_keyed_tables(game, board, options.dir, self._stack),
+            before_search=lambda: say_search(board),
+            report=SearchProgress().report,
+            **limits,
         )
         return KeyedPerfectPlayer(oracle)
 
