@@ -42,17 +42,30 @@ def needs_plain_search(board: Any) -> bool:
 
 
 class LargeGame(MnkGame):
-    """`MnkGame` with an order of moves that costs no walk over all lines of the board."""
+    """`MnkGame` that walks the lines of the board once for the order of all moves."""
+
+    def __init__(self, board: GridBoard) -> None:
+        super().__init__(board)
+        self._counted: Stones | None = None
+        self._threats: dict[int, int] = {}  # {move: cells that would complete a line after it}
 
     def urgency(self, state: Stones, move: int) -> int:
         """The same number: `candidates` has seen to wins and blocks, so only new threats count."""
-        blocked, mine = state.theirs | state.grey, state.mine | move
-        threats = 0
-        for line in self.board.lines_through[move]:
-            rest = line & ~mine
-            if not line & blocked and not rest & (rest - 1):
-                threats |= rest
-        return threats.bit_count()
+        if state is not self._counted:
+            self._counted, self._threats = state, self._threats_of(state)
+        return self._threats.get(move, 0).bit_count()
+
+    def _threats_of(self, state: Stones) -> dict[int, int]:
+        """Of a line that lacks two stones each cell, taken, makes the other a threat."""
+        found: dict[int, int] = {}
+        blocked = state.theirs | state.grey
+        for line in self.board.lines:
+            rest = line & ~state.mine
+            if rest.bit_count() == 2 and not line & blocked:
+                one = rest & -rest
+                found[one] = found.get(one, 0) | rest ^ one
+                found[rest ^ one] = found.get(rest ^ one, 0) | one
+        return found
 
 
 class PlainSolver:
