@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 MOST_CELLS = 64  # of a board that kernels take
 MOST_SLOTS = 1 << 18
 REPORT_SECONDS = 0.5
+QUESTION = "is it decided within a few plies more?"
 ENTRY_BYTES = 300  # of an entry of the ladder's table, without the three sets of its key
 
 
@@ -78,7 +79,8 @@ class PlainSolver:
     memory_mb
         About what the transposition table may take.
     report
-        Called with (nodes, seconds) about twice a second; what it raises ends the search.
+        Called with (nodes, seconds, the question asked) about twice a second; what it raises
+        ends the search.
 
     Examples
     --------
@@ -97,7 +99,7 @@ class PlainSolver:
         board: GridBoard,
         *,
         memory_mb: int = 1024,
-        report: Callable[[int, float], None] = lambda *_: None,
+        report: Callable[[int, float, str], None] = lambda *_: None,
     ) -> None:
         self._game, self._board, self._rules = game, board, LargeGame(board)
         slots = (memory_mb << 20) // (ENTRY_BYTES + 3 * board.cells // 8)
@@ -160,4 +162,4 @@ class PlainSolver:
         now = time.monotonic()
         if now - self._reported >= REPORT_SECONDS:
             self._reported = now
-            self._report(self._nodes, now - self._begin)
+            self._report(self._nodes, now - self._begin, QUESTION)
