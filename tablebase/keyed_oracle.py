@@ -86,9 +86,13 @@ class KeyedOracle:
         """A position of this board, from text or as it is."""
         return as_position(self.game, self.board, thing)
 
-    def value(self, position: Any) -> tuple[int, Source]:
-        """The value of an unfinished position for the side to move, and who knew it."""
-        self._start(self._time_limit)
+    def value(self, position: Any, *, same_question: bool = False) -> tuple[int, Source]:
+        """The value of an unfinished position for the side to move, and who knew it.
+
+        The time limit goes on counting if it is asked as part of the `same_question`.
+        """
+        if not same_question:
+            self._start(self._time_limit)
         return self._value(position)
 
     def probe(self, position: Any) -> KeyedProbe:

@@ -63,7 +63,9 @@ class KeyedPerfectPlayer:
             if successor.outcome() == LOSS:
                 return Advice(move, WIN, 1, source)
         for move, successor in after.items():
-            outcome = successor.outcome()
-            if -(self._oracle.value(successor)[0] if outcome is None else outcome) == value:
+            reply = successor.outcome()
+            if reply is None:
+                reply, _ = self._oracle.value(successor, same_question=True)
+            if -reply == value:
                 return Advice(move, value, None, source)
         raise AssertionError("no move keeps the value of the position")

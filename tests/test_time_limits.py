@@ -11,6 +11,7 @@ from retro.games.connect import Board
 from retro.search.solver import Solver
 from tablebase import keyed_oracle
 from tablebase.keyed_oracle import KeyedOracle
+from tablebase.keyed_perfect import KeyedPerfectPlayer
 from tablebase.perfect import PerfectPlayer
 
 
@@ -54,3 +55,21 @@ def test_the_perfect_player_looks_at_the_clock_while_choosing_among_moves() -> N
     player = PerfectPlayer(Board(4, 4), memory_mb=1, time_limit=0)
     with pytest.raises(TimeLimitError, match="no move found within 0 s"):
         player.advise("")
+
+
+def test_a_move_of_the_perfect_player_is_one_question(monkeypatch: pytest.MonkeyPatch) -> None:
+    game = find_game("mnk")
+    start = game.start(game.parse("3x3", {}))
+    position = game.read_position(start.board, "a1")  # only b2, the fourth move, keeps the draw
+    looks = count()
+    monkeypatch.setattr(keyed_oracle, "time", SimpleNamespace(monotonic=lambda: float(next(looks))))
+
+    def advise(limit: float) -> str:
+        oracle = KeyedOracle(game, start, [], memory_mb=1, time_limit=limit)
+        return game.write_move(position, KeyedPerfectPlayer(oracle).advise(position).move)
+
+    assert advise(1e9) == "b2"
+    needed = next(looks)
+    assert advise(needed) == "b2"
+    with pytest.raises(TimeLimitError):
+        advise(needed - 5)
