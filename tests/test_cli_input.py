@@ -155,7 +155,7 @@ def test_memory_is_megabytes_or_a_size(capsys: pytest.CaptureFixture[str]) -> No
 
 
 def test_boards_are_named_as_they_are_typed(capsys: pytest.CaptureFixture[str]) -> None:
-    _, _, err = ask(capsys, "tb solve mnk 9x9 --connect 5")
+    _, _, err = ask(capsys, "bt mnk 9x9 --connect 5")
     assert "9x9 with 5 in a line" in err
     _, _, err = ask(capsys, "tb solve mnk 4x3 a9")
     assert "4x3" in err
