@@ -1,11 +1,16 @@
 """Tables that many tests read, built once; hypothesis with fixed seeds and without a clock."""
 
+import signal
+
 import naive
 import pytest
 from hypothesis import settings
 
 from retro.games.connect import Board
 from tablebase.build import build_tablebase
+
+# A shell that runs the tests in the background has them, and all that they start, ignore Ctrl-C.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # The first example may compile a kernel, so a deadline would measure numba.
 settings.register_profile("retro", deadline=None, derandomize=True, max_examples=60)
