@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 class ConnectGame(LineGame):
     """The rules of `Board` and every hook the ladder knows.
 
+    >>> from retro.games.connect import Board
     >>> game = ConnectGame(Board(5, 4))
     >>> [game.column(move) for move in game.moves(game.start())]
     [0, 1, 2, 3, 4]

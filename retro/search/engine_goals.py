@@ -150,7 +150,7 @@ def open_window(board: Board, answer: Answer, mask: int) -> str:
 
     >>> board = make_board(7, 6, 4)
     >>> open_window(board, Answer(False, 0, -1, low=-17, high=18, nodes=1), mask=0)
-    'between LOSS in 8 and WIN in 7 plies'
+    'between LOSS in 10 and WIN in 7 plies'
     >>> open_window(board, Answer(False, 0, -1, low=0, high=18, nodes=1), mask=0)
     'between DRAW and WIN in 7 plies'
     """
