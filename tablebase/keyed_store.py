@@ -25,12 +25,12 @@ import numpy as np
 
 from retro.errors import ChecksumError, DamagedFileError, FormatVersionError, WrongBoardError
 from retro.walk.sorting import Keys
-from tablebase import hdf5
+from tablebase import store_hdf5 as hdf5
 from tablebase.files import parts_folder, require_room, storage_errors, write_whole
 from tablebase.format import GAME as CONNECT
 from tablebase.format import METRIC, ply_name
-from tablebase.hdf5 import reading
 from tablebase.keyed_format import CHUNK_KEYS, INDEX, VERSION, KeyedHeader, KeyedRecord
+from tablebase.store_hdf5 import reading
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

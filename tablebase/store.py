@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from retro.errors import ChecksumError, DamagedFileError, FormatVersionError, WrongBoardError
-from tablebase import hdf5
+from tablebase import store_hdf5 as hdf5
 from tablebase.files import (
     parts_folder,
     parts_size,
@@ -42,10 +42,10 @@ from tablebase.format import (
     plane_digest,
     ply_name,
 )
-from tablebase.hdf5 import reading
 from tablebase.keyed_format import INDEX as KEYED_INDEX
 from tablebase.packing import LEVEL, PieceReader, digest_chunk, pack_pieces, unpack
 from tablebase.parts import PartWriter, read_part
+from tablebase.store_hdf5 import reading
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

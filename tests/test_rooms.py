@@ -19,7 +19,7 @@ ALLOWED = {
     "tablebase/cli": {"retro", "tablebase"},
     "tablebase": {"retro", "tablebase"},
 }
-KNOWS_H5PY = "tablebase/hdf5.py"
+KNOWS_H5PY = "tablebase/store_hdf5.py"
 MODULES = sorted(
     path.relative_to(ROOT)
     for room in ("retro", "tablebase")

@@ -51,8 +51,8 @@ def is_keyed_file(path: Path) -> bool:
     """Whether a file holds a table with sorted keys; damaged files hold none."""
     if path.suffix != SUFFIX:
         return False
-    from tablebase.hdf5 import index_of
     from tablebase.keyed_format import INDEX
+    from tablebase.store_hdf5 import index_of
 
     try:
         return index_of(path) == INDEX
