@@ -21,7 +21,10 @@ nothing of this project still catches the right thing.
       12  StorageError           the disk is full, the folder is not writable
       13  TimeLimitError         a search did not finish within its time limit
       14  NotCoveredError        a table of some plies, or from a root, does not reach there
+      15  UnreachableError       a table or a cluster elsewhere does not answer
+      16  NoDistancesError       the table knows who wins, but not in how many plies
      130                         interrupted (Ctrl-C)
+     143                         terminated (SIGTERM), as cleanly
 """
 
 EXIT_INTERRUPTED = 130
@@ -73,6 +76,12 @@ class NotCoveredError(MissingTableError):
     exit_code = 14
 
 
+class NoDistancesError(MissingTableError):
+    """The table knows values only; the message names the option that keeps distances, too."""
+
+    exit_code = 16
+
+
 class WrongBoardError(TablebaseError, ValueError):
     """A position of another board than the one asked for."""
 
@@ -87,6 +96,16 @@ class DamagedFileError(TablebaseError, OSError):
 
 class ChecksumError(DamagedFileError):
     """Stored data no longer has its stored digest."""
+
+
+class LostGroupError(TablebaseError):
+    """A group of a table being built is damaged or missing; it can be made again."""
+
+    exit_code = 8
+
+    def __init__(self, message: str, walk: str, ply: int, number: int) -> None:
+        super().__init__(message, walk, ply, number)
+        self.walk, self.ply, self.number = walk, ply, number
 
 
 class FormatVersionError(TablebaseError, ValueError):
@@ -117,3 +136,9 @@ class TimeLimitError(TablebaseError, TimeoutError):
     """A search did not finish within its time limit; there is no answer, and no guess."""
 
     exit_code = 13
+
+
+class UnreachableError(TablebaseError, ConnectionError):
+    """Something on another machine, a table or a cluster, does not answer or was lost."""
+
+    exit_code = 15

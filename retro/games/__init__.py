@@ -1,1 +1,1 @@
-"""Rules, one module per game; the plain twin beside the jitted one."""
+"""What games share, the catalogue, and one folder a game: rules, text, kernels, evaluations."""

@@ -19,7 +19,7 @@ from retro.errors import BadTextError, GameOverError, IllegalPositionError
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from retro.games.catalogue import Position
+    from retro.games.game import Position
 
     Played = TypeVar("Played", bound=Position)
 
@@ -75,7 +75,7 @@ def _read_column(text: str) -> int:
 def cell_text(grid: Grid, bit: int) -> str:
     """A cell as text.
 
-    >>> from retro.games.mnk import MnkBoard
+    >>> from retro.games.mnk.rules import MnkBoard
     >>> cell_text(MnkBoard(3, 3, 3), MnkBoard(3, 3, 3).bit(row=1, column=0))
     'a2'
     """
@@ -90,7 +90,7 @@ def cells_text(grid: Grid, bits: Iterable[int]) -> str:
 def read_cells(grid: Grid, text: str) -> list[int]:
     """The bits of the cells that a text names.
 
-    >>> from retro.games.mnk import MnkBoard
+    >>> from retro.games.mnk.rules import MnkBoard
     >>> read_cells(MnkBoard(3, 3, 3), "a1b1 1,3")
     [1, 2, 4]
     """

@@ -24,17 +24,23 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from retro.errors import GameOverError, IllegalPositionError
-from retro.games.stones import StonesPosition
+from retro.games.stones import LineBoard, StonesPosition
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from numpy.typing import NDArray
+
+    from retro.games.game import Rules
     from retro.games.values import Player
 
     # Where a cell goes: (row, column) -> (row, column).
     Way = Callable[[int, int], tuple[int, int]]
 
+WORD_BITS = 64
 DIRECTIONS = ((0, 1), (1, 0), (1, 1), (1, -1))  # (up, right): row, column, two diagonals
 
 
@@ -50,21 +56,11 @@ def reflections(rows: int, cols: int) -> list[Way]:
 
 
 @dataclass(frozen=True)
-class GridBoard:
+class GridBoard(LineBoard):
     """A board of `rows` x `cols` cells. A game adds its `lines` and says what a line is called."""
 
     rows: int
     cols: int
-
-    @cached_property
-    def lines(self) -> tuple[int, ...]:
-        """Every winning line as a set of cells."""
-        raise NotImplementedError
-
-    @property
-    def goal(self) -> str:
-        """What the winner has: `3 in a line`."""
-        raise NotImplementedError
 
     @property
     def cells(self) -> int:
@@ -112,10 +108,6 @@ class GridBoard:
                 rest &= rest - 1
         return {bit: tuple(lines) for bit, lines in found.items()}
 
-    def has_line(self, stones: int) -> bool:
-        """Whether these stones of one player contain a winning line."""
-        return any(stones & line == line for line in self.lines)
-
     @cached_property
     def symmetries(self) -> tuple[dict[int, int], ...]:
         """Every way to lay the board on itself: {bit: the bit it goes to}; the identity first."""
@@ -130,6 +122,54 @@ class GridBoard:
             ]
         return tuple({b: self.bit(*way(*self.place(b))) for b in self.all_bits} for way in ways)
 
+    # States: cells are numbered row after row from the bottom, without guard bits.
+    #
+    #     words = 1, up to 32 cells:   a = first | second << cells,   b = 0
+    #     words = 2, up to 64 cells:   a = first,                     b = second
+
+    @property
+    def words(self) -> int:
+        """How many words a state takes."""
+        return 1 if 2 * self.cells <= WORD_BITS else 2
+
+    def pack(self, position: GridPosition) -> tuple[int, int]:
+        ours, theirs = (
+            sum(1 << cell for cell, bit in enumerate(self.all_bits) if stones & bit)
+            for stones in (position.first, position.second)
+        )
+        return (ours | theirs << self.cells, 0) if self.words == 1 else (ours, theirs)
+
+    def unpack(self, a: int, b: int) -> GridPosition:
+        if self.words == 1:
+            a, b = a & (1 << self.cells) - 1, a >> self.cells
+        first, second = (
+            sum(bit for cell, bit in enumerate(self.all_bits) if stones >> cell & 1)
+            for stones in (a, b)
+        )
+        return GridPosition(self, first, second)
+
+    def images(self, a: int, b: int) -> set[tuple[int, int]]:
+        position = self.unpack(a, b)
+        return {self.pack(position.turned(i)) for i in range(len(self.symmetries))}
+
+    def plies_of(self, a: NDArray[np.uint64], b: NDArray[np.uint64]) -> NDArray[np.int64]:
+        return (np.bitwise_count(a) + np.bitwise_count(b)).astype(np.int64)
+
+    def is_state(self, a: NDArray[np.uint64], b: NDArray[np.uint64]) -> NDArray[np.bool_]:
+        full, cells = np.uint64((1 << self.cells) - 1), np.uint64(self.cells)
+        if self.words == 1:
+            first, second, rest = a & full, a >> cells, b
+        else:
+            first, second, rest = a, b, (a | b) & ~full
+        zero = np.uint64(0)
+        found: NDArray[np.bool_] = (rest | second & ~full | first & second) == zero
+        return found
+
+    def make_rules(self) -> Rules:
+        from retro.games.line_kernels import lines_rules  # numba: only who needs kernels
+
+        return lines_rules(self)
+
 
 @dataclass(frozen=True)
 class GridPosition(StonesPosition):
@@ -139,7 +179,7 @@ class GridPosition(StonesPosition):
     cells; `mnk_text` reads and writes them as `b2`. Two positions are equal
     when their stones are, however they arose.
 
-    >>> from retro.games.mnk import MnkBoard
+    >>> from retro.games.mnk.rules import MnkBoard
     >>> board = MnkBoard(3, 3, 3)
     >>> position = GridPosition(board).play(board.bit(1, 1)).play(board.bit(0, 0))
     >>> position.side_to_move, position.ply, len(position.legal_moves())
@@ -203,8 +243,8 @@ class GridPosition(StonesPosition):
 
     def canonical(self) -> GridPosition:
         """The chosen one of all positions that are the same up to symmetry."""
-        turns = (self.turned(i) for i in range(len(self.board.symmetries)))
-        return min(turns, key=lambda position: (position.first, position.second))
+        images = (self.turned(i) for i in range(len(self.board.symmetries)))
+        return min(images, key=lambda position: (position.first, position.second))
 
     def check(self) -> GridPosition:
         """Return self if play could have led here, else raise `IllegalPositionError`."""
@@ -245,3 +285,10 @@ def find_order(position: GridPosition) -> tuple[int, ...] | None:
     first, second = (theirs, ours) if position.ply % 2 else (ours, theirs)
     order = [bit for pair in zip(first, second, strict=False) for bit in pair]
     return tuple(order + first[len(second) :])
+
+
+def near_stones(position: GridPosition) -> int:
+    """The cells that hold a stone or touch one, and perhaps bits beside the board."""
+    stones, stride = position.first | position.second, position.board.stride
+    beside = stones << 1 | stones | stones >> 1  # what leaves a row falls on its guard bit
+    return beside << stride | beside | beside >> stride

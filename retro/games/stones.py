@@ -8,33 +8,48 @@ fills a line wins, a full board without one is a draw.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from retro.errors import IllegalPositionError
+from retro.games.game import Board, Position
 from retro.games.values import DRAW, LOSS
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from retro.games.values import Player
 
 
-class LineBoard(Protocol):
-    """What the rules below ask of a board."""
+class LineBoard(Board):
+    """A board on which the first complete line wins."""
 
     @property
-    def cells(self) -> int: ...
+    @abstractmethod
+    def lines(self) -> tuple[int, ...]:
+        """Every winning line as a set of cells."""
+
     @property
+    @abstractmethod
     def goal(self) -> str:
         """What the winner has: `3 in a line`."""
-        ...
+
+    @property
+    def last_ply(self) -> int:
+        return self.cells
+
+    @abstractmethod
+    def place(self, bit: int) -> tuple[int, int]:
+        """(row, column) of a cell's bit, both counted from 0."""
 
     def has_line(self, stones: int) -> bool:
         """Whether these stones of one player contain a winning line."""
-        ...
+        return any(stones & line == line for line in self.lines)
 
 
 @dataclass(frozen=True)
-class StonesPosition:
+class StonesPosition(Position):
     """The stones of the first and of the second player, and the moves that led here.
 
     Two positions are equal when their stones are, however they arose. A
@@ -82,6 +97,11 @@ class StonesPosition:
             return LOSS
         return DRAW if self.ply == self.board.cells else None
 
+    def ending_cells(self) -> set[tuple[int, int]]:
+        stones = self.opponent  # of whoever moved last
+        whole = {line for line in self.board.lines if stones & line == line}
+        return {self.board.place(bit) for line in whole for bit in bits_of(line)}
+
     def over_message(self) -> str:
         """One clause that says how the game ended (call it only when it has)."""
         winner = self.winner()
@@ -97,3 +117,42 @@ class StonesPosition:
                 f"impossible counts: {self.first.bit_count()} stones of the first player and "
                 f"{self.second.bit_count()} of the second; wanted equal, or one more for the first"
             )
+
+
+def sum_of_open(position: StonesPosition, points: Callable[[int, int], int]) -> int:
+    """The points of lines with stones of one player only: the mover's less the opponent's.
+
+    `points` is asked with the cells of a line and those that hold a stone.
+    """
+    mover, opponent = position.mover, position.opponent
+    total = 0
+    for line in position.board.lines:
+        ours, theirs = line & mover, line & opponent
+        if ours and not theirs:
+            total += points(line, ours)
+        elif theirs and not ours:
+            total -= points(line, theirs)
+    return total
+
+
+def squares_of_open(position: StonesPosition, goal: int, worth: Mapping[int, int]) -> int:
+    """Open lines, squared by the worth of their stones (1 unless said), with a bonus if one short.
+
+    `goal` is what a line must total.
+    """
+
+    def points(line: int, held: int) -> int:
+        total = sum(worth.get(bit, 1) for bit in bits_of(held))
+        return total**2 + (goal**2 if (line ^ held).bit_count() == 1 else 0)
+
+    return sum_of_open(position, points)
+
+
+def bits_of(cells: int) -> list[int]:
+    """A set of cells as a list of single bits, lowest first."""
+    found = []
+    while cells:
+        bit = cells & -cells
+        found.append(bit)
+        cells ^= bit
+    return found

@@ -1,0 +1,437 @@
+"""What a game is to everything else: three nouns, the same for every game.
+
+    game      the rules by name: how boards and moves are written, what players are called
+    board     a game with its size and options; frozen, hashable, text makes it
+    position  a board with stones on it; frozen; `play` and `undo` return another one
+
+A game keeps two of these types in its folder and one `Game` in its `__init__`;
+`catalogue` finds them by name. Whoever works with any game needs the base
+classes here and nothing else:
+
+    board = make_board("mnk", "3x3")                 `catalogue`
+    position = board.position("b2 a1")               moves; most games read grids, too
+    position = position.play(position.read_move("c3"))
+    print(position)                                  draws it
+    position.state                                   two 64-bit words, for kernels and tables
+    board.rules                                      for kernels, see `kernels`
+
+A value is always for the side to move. A move is an integer, as the game likes it.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    ClassVar,
+    Generic,
+    NamedTuple,
+    Protocol,
+    Self,
+    TypeGuard,
+    TypeVar,
+)
+
+import numpy as np
+
+from retro.errors import BadTextError, IllegalPositionError, WrongBoardError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from retro.games.values import Player
+
+    State = tuple[int, int]
+
+LONGEST_LINE = 100  # stones: longer than any board
+B = TypeVar("B", bound="Board")
+P = TypeVar("P", bound="Position")
+
+
+class States(NamedTuple):
+    """Many positions of one board as kernels take them; `Board.states` makes them."""
+
+    a: NDArray[np.uint64]
+    b: NDArray[np.uint64]
+    ply: NDArray[np.int64]
+
+    @property
+    def size(self) -> int:
+        return len(self.a)
+
+
+@dataclass(frozen=True)
+class Option:
+    """A parameter of a game besides the size of its board: `--name METAVAR`."""
+
+    name: str
+    metavar: str
+    help: str
+    default: str
+    form: str = r"[A-Za-z0-9]{1,20}"  # a regular expression of the values that name no file
+    choices: tuple[str, ...] = ()  # what people choose from, where that can be said
+
+
+@dataclass(frozen=True)
+class Classes(Generic[B]):
+    """For games in which either side may start: what the values of both starts come to."""
+
+    option: str  # says who starts; whoever gives it asks for one value
+    starts: Callable[[B], dict[str, B]]  # the same board for every start, by who starts
+    letter: Callable[[Mapping[str, int]], str]  # the class, from the values for whoever starts
+    meanings: Mapping[str, str]  # of the letters
+
+
+@dataclass(frozen=True)
+class Game(Generic[B, P]):
+    """A game for people, files and kernels. Text that is wrong raises a named error."""
+
+    name: str
+    about: str  # one line: how to win
+    options: tuple[Option, ...]
+    players: tuple[str, str]  # what the first and the second player are called
+    usual: str  # the size of board the game is known for
+    parse: Callable[[str, Mapping[str, str]], B]  # "4x4", {"connect": "4"}; absent: default
+    describe: Callable[[B], tuple[str, dict[str, str]]]  # what `parse` reads
+    start: Callable[[B], P]
+    read_move: Callable[[P, str], int]  # need not be legal there
+    write_move: Callable[[P, int], str]
+    read_position: Callable[[B, str], P]
+    write_position: Callable[[P], str]  # what `read_position` reads; moves if they are known
+    draw: Callable[[P], str]  # several lines for a terminal
+    classes: Classes[B] | None = None  # if a board alone, without who starts, has a class
+    # A position that is no text: by default from the words of its state, see `from_words`.
+    read_other: Callable[[B, object], P] | None = None
+    legend: Callable[[B], str] = lambda _: ""  # what the signs of a drawing mean, if that is news
+    move_help: str = ""  # how a move is typed
+    size_order: str = "WIDTHxHEIGHT"
+    index: str = "sorted-keys"  # how its tables find positions; Connect Four: "two-halves"
+    in_order: Callable[[B, list[int]], list[int]] = lambda _, moves: moves  # as people list moves
+    search: str = "retro.search.generic.search"  # the module whose `make_search` solves boards
+    search_large: str = ""  # the same for boards that are too large for kernels, if there is one
+    # What an unfinished position looks worth to the side to move, by name, the best one first.
+    evaluations: Mapping[str, Callable[[P], int]] = field(default_factory=dict)
+    # Moves worth a look, at least one of an unfinished position, by name.
+    filters: Mapping[str, Callable[[P], list[int]]] = field(default_factory=dict)
+
+    def make(self, size: str = "", **options: object) -> B:
+        """A board from text; an option that the game does not have is refused.
+
+        >>> from retro.games.catalogue import find_game
+        >>> find_game("mnk").make("4x3", connect=4).options
+        {'connect': '4'}
+        """
+        known = [option.name for option in self.options]
+        strange = sorted(set(options) - set(known))
+        if strange:
+            wanted = f"wanted {', '.join(known)}" if known else "it has none"
+            raise BadTextError(f"{self.name} has no option {strange[0]!r}; {wanted}")
+        return self.parse(size or self.usual, {name: str(text) for name, text in options.items()})
+
+
+class Rules(Protocol):
+    """The rules of a board for kernels: a NamedTuple, otherwise as the game likes it."""
+
+    @property
+    def words(self) -> int:
+        """How many words a state takes: 1 or 2."""
+
+
+class Board(ABC):
+    """A game with its size and options. Boards are equal when those are."""
+
+    game_name: ClassVar[str]
+
+    @property
+    def game(self) -> Game[Any, Any]:
+        """The record of the game, which reads and writes its text."""
+        from retro.games.catalogue import find_game
+
+        return find_game(self.game_name)
+
+    @property
+    @abstractmethod
+    def cells(self) -> int: ...
+
+    @property
+    @abstractmethod
+    def last_ply(self) -> int:
+        """No game has more plies."""
+
+    @property
+    def words(self) -> int:
+        """How many words a state takes; the other one is 0. As the kernels' rules say it."""
+        return 2
+
+    @abstractmethod
+    def pack(self, position: Any) -> State:
+        """The two words that say all about a position."""
+
+    @abstractmethod
+    def unpack(self, a: int, b: int) -> Position:
+        """The position of a state; its history is not known. Undoes `pack`."""
+
+    @abstractmethod
+    def images(self, a: int, b: int) -> set[State]:
+        """All states of the symmetry class of a state, itself among them."""
+
+    def canonical(self, a: int, b: int) -> State:
+        """The chosen state of the symmetry class, plainly: the key of the position in tables."""
+        return min(self.images(a, b))
+
+    @abstractmethod
+    def plies_of(self, a: NDArray[np.uint64], b: NDArray[np.uint64]) -> NDArray[np.int64]:
+        """The plies of many states."""
+
+    @abstractmethod
+    def is_state(self, a: NDArray[np.uint64], b: NDArray[np.uint64]) -> NDArray[np.bool_]:
+        """Which words are states at all: nothing off the board, no cell twice taken."""
+
+    @abstractmethod
+    def make_rules(self) -> Rules:
+        """The rules for kernels, a NamedTuple as `kernels` wants it; imports numba."""
+
+    @cached_property
+    def rules(self) -> Rules:
+        """The rules for kernels; `DoesNotFitError` when two words are too few."""
+        return self.make_rules()
+
+    @property
+    def size_text(self) -> str:
+        """The size as `parse` reads it: `5x4`."""
+        return self.game.describe(self)[0]
+
+    @property
+    def options(self) -> dict[str, str]:
+        """What else makes the board: {"connect": "4"}."""
+        return self.game.describe(self)[1]
+
+    @property
+    def name(self) -> str:
+        """Game, size and options in one word, as tables are called.
+
+        >>> from retro.games.catalogue import make_board
+        >>> make_board("mnk", "4x3").name
+        'mnk-4x3-connect3'
+        """
+        words = [f"{name}{text.replace('/', '.')}" for name, text in sorted(self.options.items())]
+        return "-".join([self.game_name, self.size_text, *words])
+
+    def __str__(self) -> str:
+        """Text that `make_board` reads: `mnk 4x4 connect=4`; what is usual is left out.
+
+        >>> from retro.games.catalogue import make_board
+        >>> str(make_board("mnk", "4x4", connect=4)), str(make_board("5x4"))
+        ('mnk 4x4 connect=4', '5x4')
+        """
+        from retro.games.catalogue import DEFAULT_GAME
+
+        return self.title.removeprefix(f"{DEFAULT_GAME} ")
+
+    @property
+    def title(self) -> str:
+        """What `str` says, the game always in front: `connect4 5x4`."""
+        usual = {option.name: option.default for option in self.game.options}
+        words = [f"{name}={text}" for name, text in self.options.items() if text != usual[name]]
+        return " ".join([self.game_name, self.size_text, *words])
+
+    @property
+    def players(self) -> tuple[str, str]:
+        """What the first and the second player are called here."""
+        return self.game.players
+
+    def start(self) -> Position:
+        """The position before the first move."""
+        position: Position = self.game.start(self)
+        return position
+
+    def position(self, thing: object = "") -> Position:
+        """A position from text (moves or a grid), or one that is of this board already.
+
+        Or from the two words of its state; Connect Four also takes arrays of cells, see its `text`.
+
+        >>> from retro.games.catalogue import make_board
+        >>> board = make_board("mnk", "3x3")
+        >>> board.position("b2") == board.position(board.position("b2").state)
+        True
+        """
+        if isinstance(thing, Position):
+            if thing.board != self:
+                raise WrongBoardError(f"the position is on {thing.board}, wanted one on {self}")
+            return thing
+        position: Position
+        if isinstance(thing, str):
+            position = self.game.read_position(self, thing)
+        else:
+            position = (self.game.read_other or from_words)(self, thing)
+        return position
+
+    def states(self, things: Iterable[object]) -> States:
+        """Many positions, in any form that `position` takes, for questions in bulk.
+
+        >>> from retro.games.catalogue import make_board
+        >>> make_board("mnk", "3x3").states(["", "b2"]).a
+        array([ 0, 16], dtype=uint64)
+        """
+        pairs = [self.position(thing).state for thing in things]
+        words = np.array(pairs, np.uint64).reshape(-1, 2)
+        return self.states_of(words[:, 0], words[:, 1])
+
+    def checked_states(self, states: States | ArrayLike, b: ArrayLike | None = None) -> States:
+        """What is asked for in bulk: states, or arrays of their words; checked, whoever made them.
+
+        Kernels index by these words and plies, so no other arrays get to them.
+        """
+        if not isinstance(states, States):
+            return self.states_of(states, b)
+        if b is not None:
+            raise BadTextError("found states and another array of words, wanted one of them")
+        return self.states_of(states.a, states.b)
+
+    def states_of(self, a: ArrayLike, b: ArrayLike | None = None) -> States:
+        """States from arrays of words, checked: integers, of one length, on the board."""
+        first = _words(a)
+        second = np.zeros_like(first) if b is None else _words(b)
+        if first.shape != second.shape or first.ndim != 1:
+            raise IllegalPositionError(
+                f"wanted two arrays of words of one length, found {first.shape}, {second.shape}"
+            )
+        wrong = np.flatnonzero(~self.is_state(first, second))
+        if len(wrong):
+            where = "" if len(first) == 1 else f"position {int(wrong[0])}: "
+            raise IllegalPositionError(f"{where}the words are no state of {self}")
+        return States(first, second, self.plies_of(first, second))
+
+
+def are_words(thing: object) -> TypeGuard[tuple[int, int]]:
+    """Whether a thing can be the two words of a state."""
+    if not isinstance(thing, tuple) or len(thing) != 2:
+        return False
+    return all(isinstance(word, int | np.integer) for word in thing)
+
+
+def from_words(board: Board, thing: object) -> Position:
+    """The position of two words, checked."""
+    if not are_words(thing):
+        found = type(thing).__name__
+        raise BadTextError(f"found a {found}, wanted moves, a grid, a position or two words")
+    board.states_of(thing[:1], thing[1:])
+    return board.unpack(int(thing[0]), int(thing[1])).check()
+
+
+def require_line(stones: int) -> None:
+    """Refuse the length of a winning line that no board has."""
+    if stones < 2:
+        raise BadTextError(f"a line has at least 2 stones, not {stones}")
+    if stones > LONGEST_LINE:
+        raise BadTextError(f"a line has at most {LONGEST_LINE} stones; found more")
+
+
+def _words(words: ArrayLike) -> NDArray[np.uint64]:
+    array = np.asarray(words)
+    if array.size and array.dtype.kind not in "iu":
+        raise BadTextError(f"found words of type {array.dtype}, wanted 64-bit integers")
+    if array.size and array.min() < 0:
+        raise IllegalPositionError("found a negative word")
+    return np.ascontiguousarray(array, np.uint64)
+
+
+class Position(ABC):
+    """A board with stones on it. Frozen: two are equal when all that matters for play is."""
+
+    board: Board
+    history: tuple[int, ...] | None  # the moves that led here; None when nobody knows
+
+    @property
+    @abstractmethod
+    def ply(self) -> int:
+        """Moves made so far."""
+
+    @property
+    @abstractmethod
+    def side_to_move(self) -> Player: ...
+
+    @abstractmethod
+    def legal_moves(self) -> list[int]:
+        """None once the game is over."""
+
+    @abstractmethod
+    def play(self, move: int, /) -> Self:
+        """The successor; `IllegalPositionError` or `GameOverError` name what is wrong."""
+
+    @abstractmethod
+    def undo(self) -> Self:
+        """The position before the last move; `IllegalPositionError` when it is not known."""
+
+    @abstractmethod
+    def outcome(self) -> int | None:
+        """The value for the side to move if the rules alone decide it, else None."""
+
+    @abstractmethod
+    def over_message(self) -> str:
+        """One clause that says how the game ended (call it only when it has)."""
+
+    @abstractmethod
+    def check(self) -> Self:
+        """Return self if the rules could show this position, else raise what is wrong."""
+
+    def is_over(self) -> bool:
+        return self.outcome() is not None
+
+    def ending_cells(self) -> set[tuple[int, int]]:
+        """(row, column) of the cells whose line ended the game, from 0 at the bottom left."""
+        return set()
+
+    @property
+    def state(self) -> State:
+        """The position as kernels take it."""
+        return self.board.pack(self)
+
+    @property
+    def text(self) -> str:
+        """What `Board.position` reads: the moves if they are known, else some, or a grid."""
+        return self.board.game.write_position(self)
+
+    @property
+    def root_text(self) -> str:
+        """The text of a position that something starts from; "" is the start of its board."""
+        return "" if self == self.board.start() else self.text
+
+    @property
+    def mover_name(self) -> str:
+        """What the side to move is called: X, Vertical, ..."""
+        return self.board.players[0 if self.side_to_move == "first" else 1]
+
+    def read_move(self, text: str) -> int:
+        """A move as people write it; whether it is legal `play` will say."""
+        return self.board.game.read_move(self, text)
+
+    def move_text(self, move: int) -> str:
+        """A move of this position as people write it."""
+        return self.board.game.write_move(self, move)
+
+    def moves_in_order(self) -> list[int]:
+        """The legal moves as they are listed: Connect Four's centre first."""
+        return self.board.game.in_order(self.board, self.legal_moves())
+
+    def play_all(self, moves: Sequence[int]) -> Self:
+        """The position after some moves."""
+        position = self
+        for move in moves:
+            position = position.play(move)
+        return position
+
+    def __str__(self) -> str:
+        return self.board.game.draw(self)
+
+    def _repr_svg_(self) -> str:
+        """The picture that a notebook shows."""
+        from retro.games.picture import Layout, draw
+        from retro.games.scene import scene_of
+
+        return draw(Layout(scene_of(self)))
