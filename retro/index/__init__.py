@@ -1,1 +1,1 @@
-"""The perfect index: halves of a board, the layout of a layer, rank and unrank."""
+"""Where a position lies: `halves` computes its place, `keys` finds it among sorted ones."""

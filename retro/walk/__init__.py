@@ -1,1 +1,1 @@
-"""The walks over all positions of a board, layer by layer, 64 positions per instruction."""
+"""The walks over all positions, layer by layer, forward and back: `halves` and `keys`."""

@@ -30,17 +30,18 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from retro.games.keyed import UNDECIDED, move_limit, orbit, outcome, play
+from retro.games.kernels import UNDECIDED, move_limit, orbit, outcome, play
+from retro.index.keys.keys import Keys
+from retro.index.keys.sorting import empty_keys
 from retro.jit import entry
-from retro.walk.keyed import first_layer, next_layer
-from retro.walk.sorting import Keys, empty_keys
+from retro.walk.keys.layers import first_layer, next_layer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
-    from retro.walk.keyed import Walk
+    from retro.walk.keys.layers import Walk
 
 MOST_EDGES = 2_000_000  # moves from the largest layer that is walked
 MOST_SECONDS = 0.25  # and the time that may take
@@ -85,9 +86,9 @@ def forecast(
 ) -> Forecast:
     """The sizes of all layers; takes a second or two and little memory.
 
-    >>> from retro.games.lines_keyed import lines_rules
-    >>> from retro.games.mnk import MnkBoard
-    >>> from retro.walk.keyed import prepare
+    >>> from retro.games.line_kernels import lines_rules
+    >>> from retro.games.mnk.rules import MnkBoard
+    >>> from retro.walk.keys.layers import prepare
     >>> found = forecast(prepare(lines_rules(MnkBoard(3, 3, 3))))
     >>> found.is_exact, [int(layer.keys) for layer in found.layers]
     (True, [1, 3, 12, 38, 108, 153, 183, 95, 34, 0])

@@ -17,14 +17,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from retro.games.connect import Position
-from retro.games.connect_bits import U0, U1, popcount
-from retro.index.halves import find_sorted
-from retro.index.layout import layer_blocks
+from retro.bits import U0, U1, popcount
+from retro.games.connect4.rules import Connect4Position
+from retro.index.halves.colourings import find_sorted
+from retro.index.halves.layout import layer_blocks
 from retro.jit import entry, inner
 
 if TYPE_CHECKING:
-    from retro.index.layout import Layout
+    from retro.index.halves.layout import Layout
 
 NO_RANK = -1
 NOT_COVERED = -3  # does not extend the root (-2 is free for callers: finished)
@@ -37,13 +37,13 @@ class Place(NamedTuple):
     rank: int
 
 
-def rank_position(layout: Layout, position: Position) -> Place | None:
+def rank_position(layout: Layout, position: Connect4Position) -> Place | None:
     """The place of a position, or None: a line inside a half, or it does not extend the root.
 
-    >>> from retro.index.layout import make_layout
-    >>> from retro.games.connect import Board
-    >>> board = Board(5, 4)
-    >>> rank_position(make_layout(board), Position(board, board.bit(0, 0)))
+    >>> from retro.index.halves.layout import make_layout
+    >>> from retro.games.connect4.rules import Connect4Board
+    >>> board = Connect4Board(5, 4)
+    >>> rank_position(make_layout(board), Connect4Position(board, board.bit(0, 0)))
     Place(ply=1, rank=0)
     """
     found = rank_one(layout, position.first, position.second)
@@ -57,7 +57,7 @@ def rank_one(layout: Layout, first: int, second: int) -> int:
     return int(ranks[0])
 
 
-def unrank_position(layout: Layout, place: Place) -> Position | None:
+def unrank_position(layout: Layout, place: Place) -> Connect4Position | None:
     """The position at a place, or None where the layer only has padding."""
     blocks = layer_blocks(layout, place.ply)
     if not 0 <= place.rank < 64 * blocks.offset[-1]:
@@ -66,7 +66,7 @@ def unrank_position(layout: Layout, place: Place) -> Position | None:
     pl, pr = int(blocks.left[number]), int(blocks.right[number])
     bit = place.rank - 64 * int(blocks.offset[number])
     first, second, is_position = unrank_in_block(layout.shape, pl, pr, bit)
-    return Position(layout.board, int(first), int(second)) if is_position else None
+    return Connect4Position(layout.board, int(first), int(second)) if is_position else None
 
 
 @inner

@@ -13,7 +13,7 @@ Delight, 2nd ed., section 7-3, has the same rounds in place).
 
 import numpy as np
 
-from retro.games.connect_bits import U1
+from retro.bits import U1
 from retro.jit import inner
 
 HALF = np.uint64(32)

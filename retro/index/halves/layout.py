@@ -47,13 +47,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from retro.errors import GameOverError, WrongBoardError
-from retro.games.connect import Position
-from retro.index.halves import Half, capacity, line_free_strings, make_half, root_columns
+from retro.games.connect4.rules import Connect4Position
+from retro.index.halves.colourings import Half, capacity, line_free_strings, make_half, root_columns
+from retro.index.halves.sizes import Blocks, canonical_heights
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from retro.games.connect import Board
+    from retro.games.connect4.rules import Connect4Board
 
 WORD_BITS = 64
 MAX_LISTED = 200_000_000
@@ -97,8 +98,8 @@ class Shape(NamedTuple):
 class Layout:
     """Everything needed to find a position in its layer."""
 
-    board: Board
-    root: Position
+    board: Connect4Board
+    root: Connect4Position
     left: Half
     right: Half
     shape: Shape
@@ -136,16 +137,16 @@ class Cost(NamedTuple):
 
 
 def layout_cost(
-    board: Board, left_columns: int | None = None, root: Position | None = None
+    board: Connect4Board, left_columns: int | None = None, root: Connect4Position | None = None
 ) -> Cost:
     """What the layout of a board, or of everything that extends a root, will take.
 
-    >>> from retro.games.connect import Board
-    >>> cost = layout_cost(Board(8, 7))  # nobody's memory holds that
+    >>> from retro.games.connect4.rules import Connect4Board
+    >>> cost = layout_cost(Connect4Board(8, 7))  # nobody's memory holds that
     >>> f"{sum(cost.ranked):.0e} ranked, {cost.memory:.0e} bytes"
     '3e+17 ranked, 3e+10 bytes'
     """
-    root = root or Position(board)
+    root = root or Connect4Position(board)
     left_columns = default_left_columns(board, root) if left_columns is None else left_columns
     sides = _sides(board, left_columns, root)
     listed = sum(capacity(columns, board.height, board.connect, *s) for columns, *s in sides)
@@ -154,14 +155,14 @@ def layout_cost(
     return Cost(left_columns, ranked_bound(board, root), listed, offsets)
 
 
-def default_left_columns(board: Board, root: Position | None = None) -> int:
+def default_left_columns(board: Connect4Board, root: Connect4Position | None = None) -> int:
     """Where to cut: as many left columns as their lists stay small beside the table.
 
     A larger left half has longer rows and leaves more finished positions out;
     but listing its colourings costs about 100 times what walking a position does.
     """
     ranked = sum(ranked_bound(board, root))
-    root = root or Position(board)
+    root = root or Connect4Position(board)
     # The left half of a whole board is not the smaller one, so that it can be mirrored.
     left_columns = 0 if root.ply or board.width == 1 else (board.width + 1) // 2
     while left_columns + 1 < board.width:
@@ -176,20 +177,20 @@ def default_left_columns(board: Board, root: Position | None = None) -> int:
 
 
 def make_layout(
-    board: Board, left_columns: int | None = None, root: Position | None = None
+    board: Connect4Board, left_columns: int | None = None, root: Connect4Position | None = None
 ) -> Layout:
     """Compute the layout of every layer of a board, or of everything that extends a root.
 
-    >>> from retro.games.connect import Board
-    >>> board = Board(5, 4)
+    >>> from retro.games.connect4.rules import Connect4Board
+    >>> board = Connect4Board(5, 4)
     >>> layout = make_layout(board, left_columns=2)
     >>> layout.plies, int(ranked_positions(layout).sum())
     (21, 4658609)
-    >>> rooted = make_layout(board, root=Position(board).play(2).play(2))
+    >>> rooted = make_layout(board, root=Connect4Position(board).play(2).play(2))
     >>> rooted.plies, rooted.first_ply, int(ranked_positions(rooted).sum())
     (21, 2, 1166842)
     """
-    root = Position(board) if root is None else _require_root(board, root)
+    root = Connect4Position(board) if root is None else _require_root(board, root)
     left_columns = default_left_columns(board, root) if left_columns is None else left_columns
     if not 0 <= left_columns < board.width:
         raise ValueError(f"cannot cut {left_columns} left columns off a {board} board")
@@ -199,7 +200,11 @@ def make_layout(
     )
     row_words = (left.counts() + WORD_BITS - 1) // WORD_BITS
     offset = _rectangles(left, row_words, right)
-    stored = np.ones(offset.shape[:2], np.bool_) if root.ply else canonical_profiles(left, right)
+    stored = (
+        np.ones(offset.shape[:2], np.bool_)
+        if root.ply
+        else canonical_heights(left.heights, right.heights)
+    )
     blocks = offset[:, :, -1].copy()
     layer_words = np.zeros(board.cells + 1, np.int64)
     stored_words = np.zeros(board.cells + 1, np.int64)
@@ -223,31 +228,7 @@ def make_layout(
     return Layout(board, root, left, right, shape, layer_words, stored_words)
 
 
-def canonical_profiles(left: Half, right: Half) -> NDArray[np.bool_]:
-    """[left profile, right profile]: which of each mirror pair of profiles is stored.
-
-    The one with more stones on the left; then the one whose outermost pair of
-    unequal columns is higher on the left. Counting all stones keeps moves that
-    lead to a profile of the other kind rare. A cut that leaves the right half
-    wider than the left one admits no mirroring (`walk.mirror`): all are stored.
-    """
-    shape = len(left.stones), len(right.stones)
-    columns = left.geometry.width + right.geometry.width
-    if left.geometry.width < right.geometry.width:
-        return np.ones(shape, np.bool_)
-    heights = [
-        *(np.broadcast_to(h[:, None], shape) for h in left.heights.T),
-        *(np.broadcast_to(h[None, :], shape) for h in right.heights.T),
-    ]
-    steps = [heights[c] - heights[columns - 1 - c] for c in range(columns // 2)]
-    lean = np.zeros(shape, np.int64)
-    for step in reversed(steps):
-        lean = np.where(step == 0, lean, np.sign(step))
-    surplus = sum(steps, np.zeros(shape, np.int64))
-    return np.asarray(np.where(surplus == 0, lean, surplus) >= 0)
-
-
-def _require_root(board: Board, root: Position) -> Position:
+def _require_root(board: Connect4Board, root: Connect4Position) -> Connect4Position:
     """The root, if a table can grow from it."""
     if root.board != board:
         raise WrongBoardError(f"found a root on {root.board.name}, wanted one on {board.name}")
@@ -256,7 +237,9 @@ def _require_root(board: Board, root: Position) -> Position:
     return root
 
 
-def _sides(board: Board, left_columns: int, root: Position) -> list[tuple[int, int, int]]:
+def _sides(
+    board: Connect4Board, left_columns: int, root: Connect4Position
+) -> list[tuple[int, int, int]]:
     """Columns and root stones (first, second) of both halves, each a board of its own."""
     cut = left_columns * board.stride
     low = (1 << cut) - 1
@@ -285,14 +268,6 @@ def _rectangles(left: Half, row_size: NDArray[np.int64], right: Half) -> NDArray
     return np.cumsum(sizes, axis=2, out=sizes)
 
 
-class Blocks(NamedTuple):
-    """Blocks of one layer in the order in which they lie."""
-
-    left: NDArray[np.int64]  # half-profiles
-    right: NDArray[np.int64]
-    offset: NDArray[np.int64]  # first word of each; one more entry at the end
-
-
 def layer_blocks(layout: Layout, ply: int) -> Blocks:
     """The canonical blocks of a layer: what is walked and stored."""
     plies = layout.left.stones[:, None] + layout.right.stones[None, :]
@@ -309,16 +284,16 @@ def ranked_positions(layout: Layout) -> NDArray[np.int64]:
     return np.array([blocks[plies == ply].sum() for ply in range(layout.plies)], np.int64)
 
 
-def ranked_bound(board: Board, root: Position | None = None) -> list[int]:
+def ranked_bound(board: Connect4Board, root: Connect4Position | None = None) -> list[int]:
     """At most so many positions have a rank, per ply: exact integers for any board, at once.
 
     Leaves out only colourings with a vertical line, so it needs no list.
 
-    >>> from retro.games.connect import Board
-    >>> sum(ranked_bound(Board(5, 4)))
+    >>> from retro.games.connect4.rules import Connect4Board
+    >>> sum(ranked_bound(Connect4Board(5, 4)))
     4658609
     """
-    root = root or Position(board)
+    root = root or Connect4Position(board)
     ways = {(root.ply, root.first.bit_count()): 1}  # (cells, ones): number
     for below in root_columns(board.width, board.height, root.first, root.second):
         column = line_free_strings(board.height - len(below), board.connect, below)

@@ -36,8 +36,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from retro.games.connect import Board
-from retro.games.connect_bits import U0, U1, Geometry, geometry, has_line
+from retro.bits import U0, U1
+from retro.games.connect4.bits import Geometry, geometry, has_line
+from retro.games.connect4.rules import Connect4Board
 from retro.jit import entry, inner
 
 if TYPE_CHECKING:
@@ -120,7 +121,7 @@ def make_half(columns: int, height: int, connect: int, first: int = 0, second: i
     they have no line.
     """
     if columns:
-        geo = geometry(Board(columns, height, connect))
+        geo = geometry(Connect4Board(columns, height, connect))
     else:
         geo = Geometry(0, height, connect, np.zeros(0, np.uint64))
     base = np.array([len(c) for c in root_columns(columns, height, first, second)], np.int64)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from retro.index.layout import Layout, layer_blocks
+from retro.index.halves.layout import Layout, layer_blocks
 from retro.jit import entry
 
 if TYPE_CHECKING:

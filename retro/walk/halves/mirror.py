@@ -23,6 +23,10 @@ A' are those of A in another order: `turned` says which.
     read  (M1, R1)  a a a . a a        write  row A'1  x x x x x x    one word
           (M1, R2)  a a a . a a               row A'2  x x x x x x
           (M2, R1)  a . a a a a               ...
+
+A block that is too large for memory is made from one rectangle of its image at a time: that
+one has the stretches of some segments M, and of no others. Segments are much longer than a
+word, so nearly every tile has its columns from one rectangle, and hardly one is made twice.
 """
 
 from __future__ import annotations
@@ -31,19 +35,20 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from retro.games.connect_bits import U0, U1, popcount
-from retro.index.halves import find_sorted
-from retro.index.ranking import mirrored
+from retro.bits import U0, U1, deposit, popcount
+from retro.index.halves.colourings import find_sorted
+from retro.index.halves.ranking import mirrored
+from retro.index.halves.sizes import mirrored_profiles
 from retro.jit import entry, inner
-from retro.walk.bits import deposit
-from retro.walk.plans import ALL, LAST, SHIFT, places
-from retro.walk.tile import HALF, transpose
+from retro.walk.halves.plans import ALL, LAST, SHIFT, places, rows_within
+from retro.walk.halves.tile import HALF, transpose
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from retro.index.halves import Half
-    from retro.index.layout import Layout
+    from retro.index.halves.colourings import Half
+    from retro.index.halves.layout import Layout
+    from retro.walk.halves.layer import View
 
 
 class MirrorPlan(NamedTuple):
@@ -78,15 +83,15 @@ def make_mirror_plan(layout: Layout) -> MirrorPlan:
             0,
         )
     right, height = layout.right, layout.board.height
-    right_mirror = _reversed_profiles(right.geometry.width, height)
-    middle = layout.left.geometry.width - right.geometry.width
+    widths = layout.left.geometry.width, right.geometry.width
+    right_mirror, middle_mirror = mirrored_profiles(*widths, height)
     turned = _turned_rows(right, right_mirror)
     lists = (layout.left.colourings, layout.left.start), (right.colourings, right.start)
     shift = np.uint64(right.geometry.width * (height + 1))
     segments, words = _count_segments(*lists, shift)
     plan = MirrorPlan(
         right_mirror,
-        _reversed_profiles(middle, height),
+        middle_mirror,
         turned,
         np.zeros(len(layout.left.colourings), np.int32),
         np.zeros_like(layout.left.start),
@@ -98,12 +103,6 @@ def make_mirror_plan(layout: Layout) -> MirrorPlan:
     )
     _list_segments(*lists, shift, plan)
     return plan
-
-
-def _reversed_profiles(columns: int, height: int) -> NDArray[np.int64]:
-    radix = (height + 1) ** np.arange(columns, dtype=np.int64)
-    heights = np.arange((height + 1) ** columns)[:, None] // radix % (height + 1)
-    return np.asarray(heights[:, ::-1] @ radix, np.int64)
 
 
 def _turned_rows(right: Half, right_mirror: NDArray[np.int64]) -> NDArray[np.int32]:
@@ -215,17 +214,29 @@ class Target(NamedTuple):
     last: int
     listed: np.uint64  # the first of its rows in `turned`, in the order in which they are read
     rows: np.uint64
+    written: tuple[np.uint64, np.uint64]  # the first of its rows that are written, and the number
+
+
+class Made(NamedTuple):
+    """Mirrored blocks that are made: where they go, and from what; for kernels."""
+
+    into: View
+    strip: tuple[int, int]  # rows between these words of the layer are made
+    left: NDArray[np.int64]  # half-profiles
+    right: NDArray[np.int64]
+    only: int  # from this rectangle of the images alone, and added to what is there; -1: from all
 
 
 @entry
-def mirror_blocks(bits, shape, plan, scratch, layer, targets, sources):
-    """Fill blocks of a layer from their mirror images in it; `layer` [plane, word] in place.
+def mirror_blocks(bits, shape, plan, scratch, view, made, sources):
+    """Fill blocks of a layer in place from their mirror images, which are in `view`.
 
-    `targets` and `sources` are pairs of arrays, left and right half-profiles.
-    Threads may run this on the same layer at once: each target's words are its own.
+    `sources` is a pair of arrays, left and right half-profiles of the images.
+    Threads may run this on the same planes at once: each block's words are its own.
     """
-    for i in range(len(targets[0])):
-        target, source = (targets[0][i], targets[1][i]), (sources[0][i], sources[1][i])
+    into, strip, left, right, only = made
+    for i in range(len(left)):
+        target, source = (left[i], right[i]), (sources[0][i], sources[1][i])
         outer = source[0] % len(shape.right_start)
         stones, right_stones = shape.left_stones[target[0]], shape.right_stones[target[1]]
         total = (stones + right_stones + 1) // 2
@@ -233,29 +244,39 @@ def mirror_blocks(bits, shape, plan, scratch, layer, targets, sources):
             rows = shape.right_start[outer, q + 1] - shape.right_start[outer, q]
             first = shape.left_start[target[0], total - q]
             last = shape.left_start[target[0], total - q + 1]
-            if rows > 0 and last > first:
-                _aim(shape, plan, scratch, target[0], source, (q, total - q))
+            begin, end = rows_within(shape, (target[0], target[1], q), total - q, strip)
+            if begin < end and last > first:
+                aimed = (q, total - q, only)
+                if not _aim(shape, plan, scratch, view, target[0], source, aimed):
+                    continue
                 here = Target(
-                    np.uint64(shape.offset[target[0], target[1], q]),
+                    np.uint64(into.base[into.slot[target[0], target[1]], q]),
                     np.uint64(shape.row_words[target[0], total - q]),
                     plan.segment_start[target[0], total - q],
                     first,
                     last,
                     np.uint64(shape.right_start[outer, q]),
                     np.uint64(rows),
+                    (np.uint64(begin), np.uint64(end - begin)),
                 )
-                _mirror_rectangle(bits, layer, here, scratch, plan)
+                for plane in range(0, view.values.shape[0], 2):
+                    two = slice(plane, plane + 2)
+                    layers = (view.values[two], into.values[two])
+                    _mirror_rectangle(bits, layers, here, scratch, plan, only >= 0)
 
 
 @inner
-def _aim(shape, plan, scratch, target_left, source, stones):
+def _aim(shape, plan, scratch, view, target_left, source, stones):
     """Find where the segments of a target rectangle are read; fills the last of scratch in place.
 
-    `stones` are first-player stones in the right and in the left half of the target.
+    `stones` are first-player stones in the right and in the left half of the target, and in the
+    right half of the source (-1: any). Returns whether there is anything to read.
     """
     first, middles, mask_of = plan.segment_first, plan.segment_middle, plan.segment_mask
     middle_columns = 2 * shape.left_columns - shape.width
-    q, q_left = stones
+    q, q_left, only = stones
+    is_any = False
+    place = view.slot[source[0], source[1]]
     begin = plan.segment_start[target_left, q_left]
     for segment in range(begin, plan.segment_start[target_left, q_left + 1]):
         q_middle = popcount(middles[segment])
@@ -266,34 +287,44 @@ def _aim(shape, plan, scratch, target_left, source, stones):
         i = segment - begin
         scratch.base[i] = scratch.stride[i] = 0
         scratch.mask_of[i] = plan.nothing
-        if found >= 0:
+        if found >= 0 and (only < 0 or only == q_left - q_middle):
+            is_any = True
             column = first[found] - shape.left_start[source[0], q + q_middle]
-            scratch.base[i] = 64 * shape.offset[source[0], source[1], q_left - q_middle] + column
+            scratch.base[i] = 64 * view.base[place, q_left - q_middle] + column
             scratch.stride[i] = 64 * shape.row_words[source[0], q + q_middle]
             scratch.mask_of[i] = mask_of[found]
+    return is_any or only < 0
 
 
 @inner
-def _mirror_rectangle(bits, layer, target, scratch, plan):
-    """Fill a target rectangle, 64 columns at a time; `layer` in place.
+def _mirror_rectangle(bits, layers, target, scratch, plan, is_added):
+    """Fill a target rectangle, 64 columns at a time, or add to what is there; in place.
 
     A tile takes 64 rows of one plane, or 32 rows of two planes side by side.
     """
+    layer, into = layers
     tile, turn, address, mask_at, base, stride, mask_of = scratch
     mask, turned, outer_row, segments = plan.mask, plan.turned, plan.outer_row, plan.segment_first
     planes, end = layer.shape[0], np.uint64(layer.shape[1] - 1)
     win, loss = layer[0], layer[planes - 1]
+    to_win, to_loss = into[0], into[planes - 1]
+    low, number = target.written
     step = np.uint64(64 // planes)
     field = ALL >> (np.uint64(64) - step)
     segment = 0
     at = target.begin
     for first in range(target.first, target.last, 64):
         columns = min(64, target.last - first)
+        is_any = False
         for i in range(columns):
             if first + i == segments[target.segment + segment + 1]:
                 segment += 1
             address[i] = base[segment] + outer_row[first + i] * stride[segment]
             mask_at[i] = mask_of[segment]
+            is_any |= mask_of[segment] != plan.nothing
+        if is_added and not is_any:
+            at += U1
+            continue
         for row in range(U0, target.rows, step):
             for i in range(columns):
                 wanted = (mask[np.uint64(mask_at[i]) + (row >> SHIFT)] >> (row & LAST)) & field
@@ -309,8 +340,16 @@ def _mirror_rectangle(bits, layer, target, scratch, plan):
                 tile[i] = U0
             transpose(tile, turn)
             for i in range(min(step, target.rows - row)):
-                to = at + np.uint64(turned[target.listed + row + i]) * target.row_words
-                win[to] = tile[i]
-                if planes == 2:
-                    loss[to] = tile[HALF + i]
+                place = np.uint64(turned[target.listed + row + i])
+                if place - low >= number:  # unsigned: before the first one, too
+                    continue
+                to = at + place * target.row_words
+                if is_added:
+                    to_win[to] |= tile[i]
+                    if planes == 2:
+                        to_loss[to] |= tile[HALF + i]
+                else:
+                    to_win[to] = tile[i]
+                    if planes == 2:
+                        to_loss[to] = tile[HALF + i]
         at += U1

@@ -11,7 +11,7 @@ from functools import cache
 from itertools import combinations, product
 from typing import TYPE_CHECKING
 
-from retro.games.connect import Board, Position
+from retro.games.connect4.rules import Connect4Board, Connect4Position
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,7 +29,7 @@ def colourings(
     """
     if not heights:
         return [0] if ones == 0 else []
-    board = Board(len(heights), height, connect)
+    board = Connect4Board(len(heights), height, connect)
     bits = [board.bit(column, row) for column, top in enumerate(heights) for row in range(top)]
     free = [bit for bit in bits if not bit & (first | second)]
     more = ones - first.bit_count()
@@ -46,17 +46,17 @@ def is_canonical(heights: Heights) -> bool:
 
 
 def layer(
-    board: Board, left_columns: int, ply: int, root: Position | None = None
-) -> Iterator[Position | None]:
+    board: Connect4Board, left_columns: int, ply: int, root: Connect4Position | None = None
+) -> Iterator[Connect4Position | None]:
     """Every stored place of a layer in order: its position, or None for padding.
 
     With a root only what extends it has a place.
 
-    >>> [place and place.first for place in layer(Board(3, 1), 1, ply=1)][:66:64]
+    >>> [place and place.first for place in layer(Connect4Board(3, 1), 1, ply=1)][:66:64]
     [4, 16]
     """
     height, connect = board.height, board.connect
-    root = root or Position(board)
+    root = root or Connect4Position(board)
     profiles = list(product(*(range(root.height(c), height + 1) for c in range(board.width))))
     # Numbered in mixed radix with the first column least significant, left half before right.
     profiles.sort(key=lambda h: (h[:left_columns][::-1], h[left_columns:][::-1]))
@@ -79,5 +79,5 @@ def layer(
             for row in colourings(right, height, connect, q, *root_right):
                 for column in columns:
                     first = column | row << cut
-                    yield Position(board, first, occupied & ~first)
+                    yield Connect4Position(board, first, occupied & ~first)
                 yield from [None] * padding

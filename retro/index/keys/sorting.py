@@ -11,10 +11,11 @@ between keys at all, since numpy's `lexsort` takes ten times as long.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from retro.index.keys.keys import Keys
 from retro.jit import entry, inner
 
 if TYPE_CHECKING:
@@ -25,25 +26,6 @@ if TYPE_CHECKING:
 DIGIT_BITS = 11
 DIGITS = 6  # of a word
 DIGIT_MASK = np.uint64((1 << DIGIT_BITS) - 1)
-
-
-class Keys(NamedTuple):
-    """Keys in two arrays of words; `b` is empty when one word is enough."""
-
-    a: Words
-    b: Words
-
-    @property
-    def size(self) -> int:
-        return len(self.a)
-
-    @property
-    def nbytes(self) -> int:
-        return self.a.nbytes + self.b.nbytes
-
-    def part(self, begin: int, end: int) -> Keys:
-        """The keys from `begin` to before `end`; shares their memory."""
-        return Keys(self.a[begin:end], self.b[begin:end])
 
 
 def empty_keys(count: int, words: int) -> Keys:

@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from retro.games.keyed import UNDECIDED, canonical, move_limit, orbit, outcome, play
+from retro.games.kernels import UNDECIDED, canonical, move_limit, orbit, outcome, play
+from retro.index.keys.sorting import empty_keys
 from retro.jit import entry, inner
-from retro.walk.sorting import empty_keys
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from retro.walk.sorting import Keys
+    from retro.index.keys.keys import Keys
 
 SOUND = -1
 U0 = np.uint64(0)
@@ -63,9 +63,9 @@ def nothing(words: int) -> Solved:
 @inner
 def find(keys_a, keys_b, starts, shift, a, b):
     """The place of a key in a sorted layer, or -1."""
-    bucket = np.int64(a >> shift)
-    if bucket >= len(starts) - 1:
+    if a >> shift >= np.uint64(len(starts) - 1):
         return -1
+    bucket = np.int64(a >> shift)
     low, high = starts[bucket], starts[bucket + 1]
     while low < high:
         middle = (low + high) >> 1

@@ -1,4 +1,4 @@
-"""The generic walk: any game of `keyed`, positions as sorted canonical keys, layer by layer.
+"""The generic walk: any game that kernels know, positions as sorted canonical keys, layer by layer.
 
     forward    the live positions of a ply, expanded, sorted, without repeats, are the next
                ply; those that the rules alone decide are counted and set aside
@@ -28,17 +28,21 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from retro.cores import available_cores
 from retro.errors import DoesNotFitError, GameOverError, VerificationError
-from retro.games.keyed import UNDECIDED, canonical_of, move_limit_of, outcome_of, start_of
-from retro.walk import keyed_kernels as kernels
-from retro.walk.layers import available_cores
-from retro.walk.sorting import Keys, empty_keys, merged, sorted_set
+from retro.games.kernels import UNDECIDED, canonical_of, move_limit_of, outcome_of, start_of
+from retro.index.keys.sorting import empty_keys, merged, sorted_set
+from retro.walk.keys import kernels
+from retro.walk.keys.distances import count_scores, evaluate_scores
+from retro.walk.keys.scores import DECIDED, values_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from concurrent.futures import Future
 
     from numpy.typing import NDArray
+
+    from retro.index.keys.keys import Keys
 
     Values = NDArray[np.int8]
     Counts = NDArray[np.int64]  # [canonical or every, loss / draw / win]
@@ -78,11 +82,14 @@ class Walk:
     rules: Any
     threads: int
     memory: int | None = None  # bytes
+    distances: bool = False  # whether walking back gives scores (`scores`), not values
 
 
-def prepare(rules: Any, threads: int | None = None, memory: int | None = None) -> Walk:
+def prepare(
+    rules: Any, threads: int | None = None, memory: int | None = None, *, distances: bool = False
+) -> Walk:
     """Make a game ready to walk, by default on all cores and without a limit of memory."""
-    return Walk(rules, min(threads or available_cores(), MOST_THREADS), memory)
+    return Walk(rules, min(threads or available_cores(), MOST_THREADS), memory, distances)
 
 
 def first_layer(walk: Walk, root: tuple[int, int] | None = None) -> Keys:
@@ -115,13 +122,14 @@ def next_layer(walk: Walk, keys: Keys) -> tuple[Keys, Ended]:
 
 
 def evaluate(walk: Walk, keys: Keys, after: Keys, after_values: Values) -> Values:
-    """The values of a layer, from the layer after it."""
+    """The values of a layer, or the scores (`scores`), from the layer after it."""
     values = np.empty(keys.size, np.int8)
+    kernel = evaluate_scores if walk.distances else kernels.evaluate
     _require(walk, keys.nbytes + after.nbytes + after.size + 2 * values.nbytes)
     layer = kernels.solved(after, after_values)
 
     def work(begin: int, end: int, _: Counts) -> int:
-        place: int = kernels.evaluate(walk.rules, *keys.part(begin, end), layer, values[begin:end])
+        place: int = kernel(walk.rules, *keys.part(begin, end), layer, values[begin:end])
         return place
 
     for begin, place, _ in _each_stretch(walk, keys.size, work):
@@ -135,7 +143,8 @@ def evaluate(walk: Walk, keys: Keys, after: Keys, after_values: Values) -> Value
 
 
 def count(walk: Walk, ply: int, keys: Keys, values: Values, ended: Ended) -> LayerCounts:
-    """Count a layer: its live positions and those that have ended there."""
+    """Count a layer by its values or scores: its live positions and those that ended there."""
+    values = values_of(values)
     parts = _each_stretch(
         walk,
         keys.size,
@@ -143,7 +152,12 @@ def count(walk: Walk, ply: int, keys: Keys, values: Values, ended: Ended) -> Lay
             walk.rules, *keys.part(begin, end), values[begin:end], counts
         ),
     )
-    total = sum((counts for *_, counts in parts), ended)
+    return counts_of(ply, sum((counts for *_, counts in parts), _no_counts()), ended)
+
+
+def counts_of(ply: int, live: Counts, ended: Ended) -> LayerCounts:
+    """The counts of a layer from those of its live positions and those that have ended there."""
+    total = live + ended
     canonical, every = (
         Tally(
             positions=int(by_value.sum()),
@@ -157,6 +171,31 @@ def count(walk: Walk, ply: int, keys: Keys, values: Values, ended: Ended) -> Lay
     return LayerCounts(ply, every, canonical)
 
 
+class Distances(NamedTuple):
+    """[plies] how many positions of a ply end in so many: in 0 those that have ended there."""
+
+    win_in: tuple[int, ...]
+    draw_in: tuple[int, ...]
+    loss_in: tuple[int, ...]
+
+
+def count_distances(walk: Walk, keys: Keys, scores: Values, ended: Ended, left: int) -> Distances:
+    """Count the positions of a layer by the plies to their end; `left` is the most there can be."""
+    total = np.zeros((3, DECIDED + 1), np.int64)
+    count_scores(walk.rules, *keys, scores, total)
+    return distances_of(total, ended, left)
+
+
+def distances_of(live: Counts, ended: Ended, left: int) -> Distances:
+    """The same from counts of live positions by value and plies, where draws have none."""
+    total = live.copy()
+    total[1, left] = total[1, 0]  # draws have no plies of their own
+    total[1, 0] *= left == 0
+    total[:, 0] += ended[1]
+    loss, draw, win = (tuple(counted[: left + 1].tolist()) for counted in total)
+    return Distances(win, draw, loss)
+
+
 class SolvedLayer(NamedTuple):
     """All that is known of one ply."""
 
@@ -168,8 +207,8 @@ class SolvedLayer(NamedTuple):
 def solve(walk: Walk, root: tuple[int, int] | None = None, ply: int = 0) -> list[SolvedLayer]:
     """Every layer from the root (of that ply) on, all in memory.
 
-    >>> from retro.games.lines_keyed import lines_rules
-    >>> from retro.games.mnk import MnkBoard
+    >>> from retro.games.line_kernels import lines_rules
+    >>> from retro.games.mnk.rules import MnkBoard
     >>> layers = solve(prepare(lines_rules(MnkBoard(3, 3, 3))))
     >>> sum(layer.counts.every.positions for layer in layers)
     5478

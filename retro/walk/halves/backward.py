@@ -1,7 +1,8 @@
 """The backward walk: exact values of a layer from those of the next, a row at a time.
 
 Each layer is two planes, `win` and `loss` for the side to move (neither is a
-draw), laid out as `index.layout` says. For a position p of ply n:
+draw), laid out as `index.layout` says; of a walk with distances more planes follow,
+which `distances` is about. For a position p of ply n:
 
     win  = can complete a line now  or  some successor is a loss
     loss = cannot                   and every successor is a win
@@ -22,7 +23,7 @@ Inside the right half: the whole row wins. Across: if the row's part of the
 line is the mover's, the plane "the left part is the mover's" is OR-ed in.
 
 A successor in which a line is complete has a meaningless value, but then
-`immediate` is set, and decides. Padding bits are 0 in both planes, always.
+`immediate` is set, and decides. Padding bits are 0 in all planes, always.
 """
 
 from __future__ import annotations
@@ -31,18 +32,32 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from retro.games.connect_bits import U0, U1, popcount
+from retro.bits import U0, U1, deposit, extract, popcount
 from retro.jit import entry, inner
-from retro.walk.bits import deposit, extract
-from retro.walk.plans import ALL, LAST, SHIFT, left_part_plane
+from retro.walk.halves.distances import (
+    clear_numbers,
+    compress_planes,
+    finish_numbers,
+    join_numbers,
+    spread_planes,
+)
+from retro.walk.halves.plans import (
+    ALL,
+    LAST,
+    LOSS,
+    NOWHERE,
+    NUMBERS,
+    SHIFT,
+    WIN,
+    left_part_plane,
+    rows_within,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from retro.index.layout import Layout
-    from retro.walk.plans import Plan
-
-WIN, LOSS = 0, 1  # the planes of a layer: values[plane, word]
+    from retro.index.halves.layout import Layout
+    from retro.walk.halves.plans import Plan
 
 
 class Scratch(NamedTuple):
@@ -53,66 +68,77 @@ class Scratch(NamedTuple):
     line_plane: NDArray[np.uint64]  # [i, word] columns that have it
     immediate: NDArray[np.uint64]  # [word] columns that win at once in every row
     dense: NDArray[np.uint64]  # [plane, word] extracted bits without gaps
+    wide: NDArray[np.uint64]  # [plane, word] the same in this row's columns; with distances only
+    row: NDArray[np.uint64]  # [word] to compare numbers in; with distances only
     moves: NDArray[np.int64]  # [board column, field] where the successors lie; fields below
 
 
-# Fields of Scratch.moves: first word of the successor's rectangle (-1: column full), its words
+# Fields of Scratch.moves: first word of the successor's rectangle (NOWHERE: column full), its words
 # per row, its first word in the left planes, and the plane of the cell that takes the stone.
 SOURCE, STRIDE, MASK, CELL = 0, 1, 2, 3
 
 
 class Rectangle(NamedTuple):
-    """All positions of one profile with q first-player stones on the right."""
+    """Positions of one profile with q first-player stones on the right: some of its rows."""
 
     ply: int
     left: int  # half-profiles
     right: int
     q: int
     q_left: int
+    first: int  # the rows that are walked, counted from 0
+    last: int
     armed: int  # cross lines that one stone could complete
     row_words: int
     pad: np.uint64  # the last word of a row: which bits are positions
 
 
-def make_scratch(layout: Layout, plan: Plan) -> Scratch:
-    """Working memory for one thread."""
+def make_scratch(layout: Layout, plan: Plan, planes: int = NUMBERS) -> Scratch:
+    """Working memory for one thread, for layers of so many planes."""
     longest = int(layout.shape.row_words.max()) + 2
     lines = len(plan.cross_left)
+    more = longest if planes > NUMBERS else 0
     return Scratch(
         np.zeros(lines, np.uint64),
         np.zeros(lines, np.uint64),
         np.zeros((lines, longest), np.uint64),
         np.zeros(longest, np.uint64),
-        np.zeros((2, longest), np.uint64),
+        np.zeros((planes, longest), np.uint64),
+        np.zeros((planes, more), np.uint64),
+        np.zeros(more, np.uint64),
         np.zeros((layout.board.width, 4), np.int64),
     )
 
 
 @entry
-def walk_blocks(bits, shape, plan, scratch, ply, here, after, blocks):
-    """Fill the values of some blocks of a layer from the next one; `here` in place.
+def walk_group(bits, shape, plan, scratch, ply, own, there, group):
+    """Fill the values of a group of a layer from the next one; in place.
 
-    `blocks` is a pair of arrays, left and right half-profiles. Threads may run
-    this on the same layer at once: each block's words belong to it alone.
+    `own` is (here, origin): planes whose first word is the layer's word `origin`.
+    `there` is a `View` of the next layer that has every successor's row.
+    Threads may run this on the same planes at once: each group's words belong to it alone.
     """
+    here, origin = own
+    after = there.values
     total = (ply + 1) // 2
-    for i in range(len(blocks[0])):
-        pl, pr = blocks[0][i], blocks[1][i]
+    strip = (group.begin, group.end)
+    for i in range(len(group.left)):
+        pl, pr = group.left[i], group.right[i]
         armed = arm_lines(shape, plan, scratch, pl, pr)
         low, high = total - shape.left_stones[pl], shape.right_stones[pr]
         for q in range(max(0, low), min(total, high) + 1):
             row_words = shape.row_words[pl, total - q]
-            if row_words > 0 and shape.right_start[pr, q] < shape.right_start[pr, q + 1]:
+            first, last = rows_within(shape, (pl, pr, q), total - q, strip)
+            if row_words > 0 and first < last:
                 columns = shape.left_start[pl, total - q + 1] - shape.left_start[pl, total - q]
                 pad = ALL >> np.uint64(-columns & 63)
-                rect = Rectangle(ply, pl, pr, q, total - q, armed, row_words, pad)
-                if _find_successors(shape, plan, scratch.moves, rect) > 0:
+                rect = Rectangle(ply, pl, pr, q, total - q, first, last, armed, row_words, pad)
+                begin = shape.offset[pl, pr, q] + first * row_words - origin
+                if _find_successors(shape, plan, there, scratch.moves, rect) > 0:
                     _find_immediate(shape, plan, scratch, rect)
-                    _walk_rectangle(bits, shape, plan, here, after, scratch, rect)
+                    _walk_rectangle(bits, shape, plan, here, begin, after, scratch, rect)
                 else:
-                    begin = shape.offset[pl, pr, q]
-                    rows = shape.right_start[pr, q + 1] - shape.right_start[pr, q]
-                    _draw_rows(here, begin, rows * row_words)
+                    _draw_rows(here, begin, (last - first) * row_words)
 
 
 @inner
@@ -136,24 +162,25 @@ def arm_lines(shape, plan, scratch, pl, pr):
 
 
 @inner
-def _find_successors(shape, plan, moves, rect):
+def _find_successors(shape, plan, there, moves, rect):
     """Fill `moves` in place: where the successors of a rectangle lie. Return how many there are."""
+    slot, base = there.slot, there.base
     first = 1 - (rect.ply & 1)
     found = 0
     for column in range(shape.width):
-        moves[column, SOURCE] = -1
+        moves[column, SOURCE] = NOWHERE
         if column < shape.left_columns:
             height = shape.left_heights[rect.left, column]
             if height < shape.height:
                 after = rect.left + shape.left_radix[column]
-                moves[column, SOURCE] = shape.offset[after, rect.right, rect.q]
+                moves[column, SOURCE] = base[slot[after, rect.right], rect.q]
                 moves[column, STRIDE] = shape.row_words[after, rect.q_left + first]
                 moves[column, MASK] = plan.first_word[after, rect.q_left + first]
                 moves[column, CELL] = column * shape.height + height
                 found += 1
         elif shape.right_heights[rect.right, column - shape.left_columns] < shape.height:
             after = rect.right + shape.right_radix[column - shape.left_columns]
-            moves[column, SOURCE] = shape.offset[rect.left, after, rect.q + first]
+            moves[column, SOURCE] = base[slot[rect.left, after], rect.q + first]
             found += 1
     return found
 
@@ -183,9 +210,9 @@ def _find_immediate(shape, plan, scratch, rect):
 @inner
 def _draw_rows(here, begin, words):
     """A full board is a draw; in place."""
-    for word in range(begin, begin + words):
-        here[WIN, word] = U0
-        here[LOSS, word] = U0
+    for plane in range(here.shape[0]):
+        for word in range(begin, begin + words):
+            here[plane, word] = U0
 
 
 # From here on the loops run once per row. They take plain arrays and scalars, no slices and no
@@ -204,10 +231,12 @@ class Move(NamedTuple):
 
 
 @inner
-def _walk_rectangle(bits, shape, plan, here, after, scratch, rect):
-    """Fill the rows of one rectangle; `here` in place."""
+def _walk_rectangle(bits, shape, plan, here, begin, after, scratch, rect):
+    """Fill the rows of one rectangle from word `begin` of `here` on; in place."""
     colour, stay, up = plan.colour, plan.stay, plan.up
-    moves, dense, colourings = scratch.moves, scratch.dense, shape.right_colourings
+    moves, colourings = scratch.moves, shape.right_colourings
+    dense, wide, compared = scratch.dense, scratch.wide, scratch.row
+    planes, has_numbers = after.shape[0], here.shape[0] > NUMBERS
     immediate, plane = scratch.immediate, scratch.line_plane
     line_left, line_right = scratch.line_left, scratch.line_right
     width, left_width = shape.width, shape.left_columns
@@ -218,17 +247,19 @@ def _walk_rectangle(bits, shape, plan, here, after, scratch, rect):
     holes = plan.holes[lane : lane + left_width, rect.left, rect.q_left]
     base = np.uint64(plan.first_word[rect.left, rect.q_left])
     words = np.uint64(rect.row_words)
-    begin = np.uint64(shape.offset[rect.left, rect.right, rect.q])
+    begin = np.uint64(begin)
     low = shape.right_start[rect.right, rect.q]
-    for i in range(low, shape.right_start[rect.right, rect.q + 1]):
+    for i in range(low + rect.first, low + rect.last):
         is_won = False
         for column in range(left_width, width):
-            if moves[column, SOURCE] >= 0 and up[mover, column - left_width, i] < 0:
+            if moves[column, SOURCE] != NOWHERE and up[mover, column - left_width, i] < 0:
                 is_won = True
         for line in range(rect.armed):
             needed = line_right[line]
             if line_left[line] == U0 and ((colourings[i] ^ mine) & needed) == needed:
                 is_won = True
+        if has_numbers:
+            clear_numbers(here, begin, words)
         if is_won:
             _win_row(here, begin, words, rect.pad)
         else:
@@ -239,21 +270,36 @@ def _walk_rectangle(bits, shape, plan, here, after, scratch, rect):
                     _or_row(here, begin, words, plane, line)
             _start_loss(here, begin, words, rect.pad)
             for column in range(left_width, width):
-                if moves[column, SOURCE] >= 0:
+                if moves[column, SOURCE] != NOWHERE:
                     row = np.uint64(up[mover, column - left_width, i])
                     source = np.uint64(moves[column, SOURCE]) + row * words
-                    _join_row(here, begin, words, after, source)
+                    if has_numbers:
+                        join_numbers(here, begin, words, after, planes, source, compared)
+                    else:
+                        _join_row(here, begin, words, after, source)
             for column in range(left_width):
-                if moves[column, SOURCE] >= 0:
+                if moves[column, SOURCE] != NOWHERE:
                     stride = np.uint64(moves[column, STRIDE])
                     source = np.uint64(moves[column, SOURCE]) + np.uint64(i - low) * stride
                     mask, cell = np.uint64(moves[column, MASK]), np.uint64(moves[column, CELL])
                     move = Move(source, stride, mask, cell, flip)
+                    if has_numbers:
+                        compress_planes(bits, after, colour, move, dense)
+                        if holes[column]:
+                            spread_planes(
+                                bits, dense, planes, stay, lane + column, base, words, wide
+                            )
+                            join_numbers(here, begin, words, wide, planes, U0, compared)
+                        else:
+                            join_numbers(here, begin, words, dense, planes, U0, compared)
+                        continue
                     _compress(bits, after, colour, move, dense)
                     if holes[column]:
                         _join_spread(bits, here, begin, words, dense, stay, lane + column, base)
                     else:
                         _join_row(here, begin, words, dense, U0)
+            if has_numbers:
+                finish_numbers(here, begin, words, compared)
         begin += words
 
 

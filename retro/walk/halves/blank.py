@@ -3,13 +3,13 @@
 If the mover can complete a line, the position is won. If not, but the opponent
 could, were it her turn, the mover must stop her: the game is lost if she has
 two such cells, and else goes on after one forced move. Whoever asks for the
-value can see all that (`tablebase.lookup` does), so such positions are written
+value can see all that (`tablebase.halves.lookup` does), so such positions are written
 as draws, and what is left compresses well: 6x5 takes 0.6 times the space.
 
     position          win loss        win loss
     mover can win      1   0           0   0
     opponent could     ?   ?     ->    0   0
-    any other          w   l           w   l
+    any other          w   l           w   l       and so in the planes of numbers, if there are any
 
 One rule serves both players: the cells where a stone would complete a line are
 found as in `backward`, for either owner, a row at a time.
@@ -21,16 +21,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from retro.games.connect_bits import U0, popcount
+from retro.bits import U0, popcount
 from retro.jit import entry, inner
-from retro.walk.backward import arm_lines
-from retro.walk.plans import left_part_plane
+from retro.walk.halves.backward import arm_lines
+from retro.walk.halves.plans import left_part_plane, rows_within
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from retro.index.layout import Layout
-    from retro.walk.plans import Plan
+    from retro.index.halves.layout import Layout
+    from retro.walk.halves.plans import Plan
 
 
 class Scratch(NamedTuple):
@@ -55,25 +55,24 @@ def make_scratch(layout: Layout, plan: Plan) -> Scratch:
 
 
 @entry
-def blank_blocks(shape, plan, scratch, values, kept, strip, blocks):
-    """Copy rows of blocks without the positions that a look decides; fills `kept` in place.
+def blank_group(shape, plan, scratch, own, kept, group):
+    """Copy a group without the positions that a look decides; fills `kept` in place.
 
-    `values` and `kept` are [plane, word]; `strip` are two words of the layer, between
-    whole rows: what lies between them is copied, the first of them to kept's first word.
+    `own` is (values, origin), values and kept are [plane, word]; kept's first word is the
+    group's, the first word of `values` is the layer's word `origin`.
     """
-    last = shape.offset.shape[2] - 1
-    for i in range(len(blocks[0])):
-        pl, pr = blocks[0][i], blocks[1][i]
-        if shape.offset[pl, pr, 0] >= strip[1] or shape.offset[pl, pr, last] <= strip[0]:
-            continue
+    strip = (group.begin, group.end)
+    for i in range(len(group.left)):
+        pl, pr = group.left[i], group.right[i]
         armed = arm_lines(shape, plan, scratch, pl, pr)
         total = (shape.left_stones[pl] + shape.right_stones[pr] + 1) // 2
         low, high = total - shape.left_stones[pl], shape.right_stones[pr]
         for q in range(max(0, low), min(total, high) + 1):
             words = shape.row_words[pl, total - q]
-            if words > 0 and shape.right_start[pr, q] < shape.right_start[pr, q + 1]:
+            first, last = rows_within(shape, (pl, pr, q), total - q, strip)
+            if words > 0 and first < last:
                 _find_either(shape, plan, scratch, (pl, pr, total - q), armed)
-                _blank_rectangle(shape, plan, scratch, values, kept, strip, (pl, pr, q), armed)
+                _blank_rectangle(shape, plan, scratch, own, kept, strip, (pl, pr, q), armed)
 
 
 @inner
@@ -99,10 +98,12 @@ def _find_either(shape, plan, scratch, rect, armed):
 
 
 @inner
-def _blank_rectangle(shape, plan, scratch, values, kept, strip, rect, armed):
+def _blank_rectangle(shape, plan, scratch, own, kept, strip, rect, armed):
     """Copy the rows of one rectangle that lie in the strip; `kept` in place."""
+    values, origin = own
     line_left, line_right = scratch.line_left, scratch.line_right
-    planes, either, up = scratch.line_plane, scratch.either, plan.up
+    line_plane, either, up = scratch.line_plane, scratch.either, plan.up
+    planes = values.shape[0]
     colourings = shape.right_colourings
     right_columns = shape.width - shape.left_columns
     pl, pr, q = rect
@@ -110,18 +111,13 @@ def _blank_rectangle(shape, plan, scratch, values, kept, strip, rect, armed):
     occupied = shape.right_occupied[pr]
     open_columns = shape.right_heights[pr] < shape.height
     row_words = shape.row_words[pl, total - q]
-    offset, low, high = (
-        shape.offset[pl, pr, q],
-        shape.right_start[pr, q],
-        shape.right_start[pr, q + 1],
-    )
-    first = low + max(0, strip[0] - offset) // row_words
-    last = min(high, low + max(0, strip[1] - offset) // row_words)
+    first, last = rows_within(shape, rect, total - q, strip)
+    at = shape.offset[pl, pr, q] + first * row_words
     words = np.uint64(row_words)
-    begin = np.uint64(offset + (first - low) * row_words)
-    to = begin - np.uint64(strip[0])
+    begin, to = np.uint64(at - origin), np.uint64(at - strip[0])
+    low = shape.right_start[pr, q]
     lines = len(line_left)
-    for i in range(first, last):
+    for i in range(low + first, low + last):
         is_decided = False
         for column in range(right_columns):
             if open_columns[column] and (up[0, column, i] < 0 or up[1, column, i] < 0):
@@ -131,40 +127,41 @@ def _blank_rectangle(shape, plan, scratch, values, kept, strip, rect, armed):
             if line_left[line] == U0 and (mine == line_right[line] or mine == U0):
                 is_decided = True
         if is_decided:
-            for word in range(words):
-                kept[0, to + word] = U0
-                kept[1, to + word] = U0
+            for plane in range(planes):
+                for word in range(words):
+                    kept[plane, to + word] = U0
         else:
-            for word in range(words):
-                kept[0, to + word] = values[0, begin + word] & ~either[word]
-                kept[1, to + word] = values[1, begin + word] & ~either[word]
+            for plane in range(planes):
+                for word in range(words):
+                    kept[plane, to + word] = values[plane, begin + word] & ~either[word]
             for owner in range(2):
                 flip = U0 if owner == 0 else occupied
                 for line in range(armed):
                     needed = line_right[line]
                     if needed != U0 and ((colourings[i] ^ flip) & needed) == needed:
-                        plane = owner * lines + line
-                        for word in range(words):
-                            kept[0, to + word] &= ~planes[plane, word]
-                            kept[1, to + word] &= ~planes[plane, word]
+                        has_line = owner * lines + line
+                        for plane in range(planes):
+                            for word in range(words):
+                                kept[plane, to + word] &= ~line_plane[has_line, word]
         begin += words
         to += words
 
 
 @entry
-def count_blocks(offset, values, alive, strip, blocks, weights):
-    """How many live positions of some blocks are won, and how many lost, within a strip.
+def count_group(offset, own, alive, group, weights):
+    """How many live positions of a group are won, and how many lost.
 
-    `offset` is the layout's; `alive` is a plane whose first word is the layer's word
-    `strip[0]`; a position counts as often as its block's weight says.
+    `offset` is the layout's; `own` is (values, origin) as above; `alive` is a plane whose
+    first word is the group's; a position counts as often as its block's weight says.
     """
+    values, origin = own
     won, lost = 0, 0
-    for i in range(len(blocks[0])):
-        pl, pr = blocks[0][i], blocks[1][i]
-        first = max(strip[0], offset[pl, pr, 0])
-        last = min(strip[1], offset[pl, pr, offset.shape[2] - 1])
+    for i in range(len(group.left)):
+        pl, pr = group.left[i], group.right[i]
+        first = max(group.begin, offset[pl, pr, 0])
+        last = min(group.end, offset[pl, pr, offset.shape[2] - 1])
         for word in range(first, last):
-            live = alive[word - strip[0]]
-            won += weights[i] * popcount(values[0, word] & live)
-            lost += weights[i] * popcount(values[1, word] & live)
+            live = alive[word - group.begin]
+            won += weights[i] * popcount(values[0, word - origin] & live)
+            lost += weights[i] * popcount(values[1, word - origin] & live)
     return won, lost

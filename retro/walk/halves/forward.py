@@ -25,26 +25,27 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from retro.games.connect_bits import U0, U1, popcount
-from retro.index.halves import Half, column_cells
+from retro.bits import U0, U1, deposit, extract, popcount
+from retro.index.halves.colourings import Half, column_cells
 from retro.jit import entry, inner
-from retro.walk.bits import deposit, extract
-from retro.walk.ended import ended_columns, ended_rows
-from retro.walk.plans import (
+from retro.walk.halves.ended import ended_columns, ended_rows
+from retro.walk.halves.plans import (
     ALL,
     LAST,
+    NOWHERE,
     SHIFT,
     HalfPlanes,
     board_column,
     left_part_plane,
     places,
+    rows_within,
 )
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from retro.index.layout import Layout
-    from retro.walk.plans import Plan
+    from retro.index.halves.layout import Layout
+    from retro.walk.halves.plans import Plan
 
 # What forward_blocks counts.
 ALIVE, TERMINAL = 0, 1
@@ -55,6 +56,7 @@ class ForwardPlan(NamedTuple):
 
     down: NDArray[np.int32]  # [column, right colouring] row without the top stone
     row_start: NDArray[np.int64]  # EndedRows
+    row_at: NDArray[np.int32]
     row_down: NDArray[np.int32]
     column_word: NDArray[np.int64]  # EndedColumns
     column_words: NDArray[np.int64]
@@ -68,7 +70,7 @@ def make_forward_plan(layout: Layout, plan: Plan) -> ForwardPlan:
     planes = HalfPlanes(plan.first_word, plan.colour, plan.stay, plan.holes)
     columns = ended_columns(layout.left, planes)
     return ForwardPlan(
-        down, rows.start, rows.down, columns.first_word, columns.words, columns.ended_by
+        down, rows.start, rows.at, rows.down, columns.first_word, columns.words, columns.ended_by
     )
 
 
@@ -102,20 +104,22 @@ class Scratch(NamedTuple):
     counts: NDArray[np.int64]  # ALIVE, TERMINAL
 
 
-# Fields of Scratch.moves: first word of the predecessor's rectangle (-1: there is none), its
+# Fields of Scratch.moves: first word of the predecessor's rectangle (NOWHERE: there is none), its
 # words per row, its first word in the left planes, the plane of the stone's cell, and whether
 # some of its colourings end the game.
 SOURCE, STRIDE, MASK, CELL, HOLES = 0, 1, 2, 3, 4
 
 
 class Rectangle(NamedTuple):
-    """All positions of one profile with q first-player stones on the right."""
+    """Positions of one profile with q first-player stones on the right: some of its rows."""
 
     mover: int  # who made the last move
     left: int  # half-profiles
     right: int
     q: int
     q_left: int
+    first: int  # the rows that are walked, counted from 0
+    last: int
     row_words: int
     pad: np.uint64  # the last word of a row: which bits are positions
 
@@ -135,42 +139,66 @@ def make_scratch(layout: Layout, plan: Plan, forward: ForwardPlan) -> Scratch:
 
 
 @entry
-def forward_blocks(bits, shape, plans, scratch, ply, layers, blocks):
-    """Mark the live reachable positions of some blocks from the previous layer's.
+def forward_group(bits, shape, plans, scratch, ply, own, there, group):
+    """Mark the live reachable positions of a group from the previous layer's; in place.
 
-    `plans` is (plan, forward plan). `layers` is (before, here), the alive
-    planes of the previous and of this layer; `here` is filled in place.
+    `plans` is (plan, forward plan). `own` is (here, origin): the alive plane of
+    this layer, whose first word is the layer's word `origin`. `there` is a `View`
+    of the previous layer that has every predecessor's row.
     Adds the numbers ALIVE and TERMINAL to scratch.counts. Threads may run this
-    on the same layer at once: each block's words belong to it alone.
+    on the same plane at once: each group's words belong to it alone.
     """
     plan, forward = plans
-    before, here = layers
+    here, origin = own[0][0], own[1]
+    before = there.values[0]
     total = (ply + 1) // 2
-    for i in range(len(blocks[0])):
-        pl, pr = blocks[0][i], blocks[1][i]
+    strip = (group.begin, group.end)
+    for i in range(len(group.left)):
+        pl, pr = group.left[i], group.right[i]
         low, high = total - shape.left_stones[pl], shape.right_stones[pr]
         for q in range(max(0, low), min(total, high) + 1):
+            words = shape.row_words[pl, total - q]
+            first, last = rows_within(shape, (pl, pr, q), total - q, strip)
+            if first > last or (first == last and not is_empty(shape, pr, q)):
+                continue
             columns = shape.left_start[pl, total - q + 1] - shape.left_start[pl, total - q]
             pad = ALL >> np.uint64(-columns & 63)
-            words = shape.row_words[pl, total - q]
-            rect = Rectangle((ply - 1) & 1, pl, pr, q, total - q, words, pad)
-            _find_predecessors(shape, plan, scratch.moves, rect)
+            rect = Rectangle((ply - 1) & 1, pl, pr, q, total - q, first, last, words, pad)
+            _find_predecessors(shape, plan, there, scratch.moves, rect)
             if words > 0:
+                begin = shape.offset[pl, pr, q] + first * words - origin
                 lines = _find_lines(shape, plan, scratch, rect)
+                layers = (before, here, begin)
                 _mark_rectangle(bits, shape, plan, forward.down, layers, scratch, rect)
-                _count_rectangle(shape, scratch, here, rect, lines)
+                _count_rectangle(shape, scratch, (here, begin), rect, lines)
                 _count_ended_rows(shape, forward, before, scratch, rect)
             _count_ended_columns(bits, shape, plan.stay, forward, before, scratch, rect)
 
 
 @inner
-def _find_predecessors(shape, plan, moves, rect):
+def is_empty(shape, pr, q):
+    """Whether a rectangle has no rows: then just ended ones may still be counted with it."""
+    return shape.right_start[pr, q] == shape.right_start[pr, q + 1]
+
+
+@inner
+def ended_rows_within(forward, right, q, rows, first, last):
+    """The just ended rows that go with some of a rectangle's rows: those that sort among them."""
+    begin, end = forward.row_start[right, q], forward.row_start[right, q + 1]
+    at = forward.row_at[begin:end]
+    high = len(at) if last == rows else np.searchsorted(at, last)
+    return begin + np.searchsorted(at, first), begin + high
+
+
+@inner
+def _find_predecessors(shape, plan, there, moves, rect):
     """Fill `moves` in place: where the predecessors of a rectangle lie."""
+    slot, base = there.slot, there.base
     left_columns = shape.left_columns
     first = 1 - rect.mover
     q_left, q = rect.q_left - first, rect.q - first
     for column in range(shape.width):
-        moves[column, SOURCE] = -1
+        moves[column, SOURCE] = NOWHERE
         if column < left_columns:
             height = shape.left_heights[rect.left, column]
             before = rect.left - shape.left_radix[column]
@@ -179,7 +207,7 @@ def _find_predecessors(shape, plan, moves, rect):
                 and q_left >= 0
                 and shape.row_words[before, q_left] > 0
             ):
-                moves[column, SOURCE] = shape.offset[before, rect.right, rect.q]
+                moves[column, SOURCE] = base[slot[before, rect.right], rect.q]
                 moves[column, STRIDE] = shape.row_words[before, q_left]
                 moves[column, MASK] = plan.first_word[before, q_left]
                 moves[column, CELL] = column * shape.height + height - 1
@@ -189,7 +217,7 @@ def _find_predecessors(shape, plan, moves, rect):
             height = shape.right_heights[rect.right, column - left_columns]
             if height > shape.right_base[column - left_columns] and q >= 0:
                 before = rect.right - shape.right_radix[column - left_columns]
-                moves[column, SOURCE] = shape.offset[rect.left, before, q]
+                moves[column, SOURCE] = base[slot[rect.left, before], q]
 
 
 @inner
@@ -220,7 +248,7 @@ def _find_lines(shape, plan, scratch, rect):
 @inner
 def _mark_rectangle(bits, shape, plan, down, layers, scratch, rect):
     """Collect the rows of one rectangle from their predecessors; `here` in place."""
-    before, here = layers
+    before, here, begin = layers
     colourings, colour, stay = shape.right_colourings, plan.colour, plan.stay
     moves, dense = scratch.moves, scratch.dense
     left_columns, width, height = shape.left_columns, shape.width, shape.height
@@ -229,21 +257,21 @@ def _mark_rectangle(bits, shape, plan, down, layers, scratch, rect):
     flip = U0 if rect.mover == 0 else ALL
     base = np.uint64(plan.first_word[rect.left, rect.q_left])
     words = np.uint64(rect.row_words)
-    begin = np.uint64(shape.offset[rect.left, rect.right, rect.q])
+    begin = np.uint64(begin)
     low = shape.right_start[rect.right, rect.q]
-    for i in range(low, shape.right_start[rect.right, rect.q + 1]):
+    for i in range(low + rect.first, low + rect.last):
         for word in range(words):
             here[begin + word] = U0
         mine_on_top = (colourings[i] ^ mine) & tops
         for column in range(left_columns, width):
             is_mine = (mine_on_top & column_cells(height, column - left_columns)) != U0
-            if is_mine and moves[column, SOURCE] >= 0:
+            if is_mine and moves[column, SOURCE] != NOWHERE:
                 row = np.uint64(down[column - left_columns, i])
                 source = np.uint64(moves[column, SOURCE]) + row * words
                 for word in range(words):
                     here[begin + word] |= before[source + word]
         for column in range(left_columns):
-            if moves[column, SOURCE] >= 0:
+            if moves[column, SOURCE] != NOWHERE:
                 stride, mask = np.uint64(moves[column, STRIDE]), np.uint64(moves[column, MASK])
                 source = np.uint64(moves[column, SOURCE]) + np.uint64(i - low) * stride
                 lane = rect.mover * left_columns + column
@@ -295,15 +323,16 @@ def _spread(bits, dense, masks, under, plane, row):
 
 
 @inner
-def _count_rectangle(shape, scratch, here, rect, lines):
+def _count_rectangle(shape, scratch, own, rect, lines):
     """Count the rows of a rectangle and take the finished positions out; in place."""
+    here, begin = own
     colourings, line_right, plane = shape.right_colourings, scratch.line_right, scratch.line_plane
     mine = U0 if rect.mover == 0 else shape.right_occupied[rect.right]
     words = np.uint64(rect.row_words)
-    begin = np.uint64(shape.offset[rect.left, rect.right, rect.q])
-    low, high = shape.right_start[rect.right, rect.q], shape.right_start[rect.right, rect.q + 1]
+    begin = np.uint64(begin)
+    low = shape.right_start[rect.right, rect.q]
     alive, terminal = 0, 0
-    for i in range(low, high):
+    for i in range(low + rect.first, low + rect.last):
         for line in range(lines):
             if ((colourings[i] ^ mine) & line_right[line]) == line_right[line]:
                 for word in range(words):
@@ -322,7 +351,8 @@ def _count_ended_rows(shape, forward, before, scratch, rect):
     down, moves, row = forward.row_down, scratch.moves, scratch.ended
     left_columns = shape.left_columns
     words = np.uint64(rect.row_words)
-    low, high = forward.row_start[rect.right, rect.q], forward.row_start[rect.right, rect.q + 1]
+    rows = shape.right_start[rect.right, rect.q + 1] - shape.right_start[rect.right, rect.q]
+    low, high = ended_rows_within(forward, rect.right, rect.q, rows, rect.first, rect.last)
     ended = 0
     for i in range(low, high):
         for word in range(words):
@@ -344,13 +374,12 @@ def _count_ended_columns(bits, shape, stay, forward, before, scratch, rect):
     moves, dense, row, masks = scratch.moves, scratch.dense, scratch.ended, forward.column_by
     words = np.uint64(forward.column_words[rect.left, rect.q_left])
     at = np.uint64(forward.column_word[rect.left, rect.q_left])
-    rows = shape.right_start[rect.right, rect.q + 1] - shape.right_start[rect.right, rect.q]
     ended = 0
-    for i in range(rows if words > U0 else 0):
+    for i in range(rect.first, rect.last if words > U0 else rect.first):
         for word in range(words):
             row[word] = U0
         for column in range(shape.left_columns):
-            if moves[column, SOURCE] >= 0 and moves[column, HOLES] == 1:
+            if moves[column, SOURCE] != NOWHERE and moves[column, HOLES] == 1:
                 stride, mask = np.uint64(moves[column, STRIDE]), np.uint64(moves[column, MASK])
                 source = np.uint64(moves[column, SOURCE]) + np.uint64(i) * stride
                 lane = rect.mover * shape.left_columns + column

@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from retro.games.connect_bits import U0, U1, has_line, popcount
-from retro.index.halves import Half, column_cells, find_sorted
+from retro.bits import U0, U1, popcount
+from retro.games.connect4.bits import has_line
+from retro.index.halves.colourings import Half, column_cells, find_sorted
 from retro.jit import entry, inner
-from retro.walk.plans import ALL, HalfPlanes, half_planes
+from retro.walk.halves.plans import ALL, HalfPlanes, half_planes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -28,6 +29,7 @@ class EndedRows(NamedTuple):
     """Just ended colourings of the right half, as rows."""
 
     start: NDArray[np.int64]  # [right profile, q] as Half.start
+    at: NDArray[np.int32]  # [row] so many live rows of the same profile and q sort before it
     down: NDArray[np.int32]  # [mover, column, row] the live row before the ending stone, or -1
 
 
@@ -44,7 +46,16 @@ def ended_rows(right: Half) -> EndedRows:
     ended = list_ended(right, half_planes(right))
     down = np.full((2, right.geometry.width, len(ended.colourings)), -1, np.int32)
     _fill_down(right, ended, down)
-    return EndedRows(ended.start, down)
+    return EndedRows(ended.start, _live_before(right, ended), down)
+
+
+def _live_before(half: Half, ended: Half) -> NDArray[np.int32]:
+    at = np.zeros(len(ended.colourings), np.int32)
+    for profile, q in np.argwhere(ended.counts() > 0):
+        live = half.colourings[half.start[profile, q] : half.start[profile, q + 1]]
+        just = slice(ended.start[profile, q], ended.start[profile, q + 1])
+        at[just] = np.searchsorted(live, ended.colourings[just])
+    return at
 
 
 def ended_columns(left: Half, planes: HalfPlanes) -> EndedColumns:

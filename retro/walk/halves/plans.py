@@ -32,20 +32,22 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from retro.games.connect import Board
-from retro.games.connect_bits import U0, U1, popcount
+from retro.bits import U0, U1, popcount
+from retro.games.connect4.rules import Connect4Board
 from retro.jit import entry, inner
-from retro.walk.tile import transpose
+from retro.walk.halves.tile import transpose
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from retro.index.halves import Half
-    from retro.index.layout import Layout
+    from retro.index.halves.colourings import Half
+    from retro.index.halves.layout import Layout
 
 
 ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 LAST, SHIFT = np.uint64(63), np.uint64(6)
+WIN, LOSS, NUMBERS = 0, 1, 2  # the planes of a layer of the backward walk; the first of numbers
+NOWHERE = -(1 << 62)  # no place: a rectangle of which only later rows are there begins below 0
 
 
 class HalfPlanes(NamedTuple):
@@ -121,16 +123,18 @@ def half_planes(half: Half) -> HalfPlanes:
         np.zeros((2 * width, ends[-1, -1]), np.uint64),
         np.zeros((2 * width, *words.shape), np.bool_),
     )
-    lines = Board(width, height, half.geometry.connect).lines if width else ()
+    lines = Connect4Board(width, height, half.geometry.connect).lines if width else ()
     _fill_planes(half, planes, np.array(lines, np.uint64))
     return planes
 
 
-def cross_lines(board: Board, left_columns: int) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+def cross_lines(
+    board: Connect4Board, left_columns: int
+) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
     """The left and right parts of the lines that cross the cut after `left_columns` columns.
 
-    >>> from retro.games.connect import Board
-    >>> len(cross_lines(Board(5, 4), 3)[0])
+    >>> from retro.games.connect4.rules import Connect4Board
+    >>> len(cross_lines(Connect4Board(5, 4), 3)[0])
     12
     """
     cut = left_columns * board.stride
@@ -211,6 +215,26 @@ def _leave_out(colour, stay, first, words, others, flip):
         stay[word] ^= complete
         found |= complete
     return found != U0
+
+
+@inner
+def rows_within(shape, block, q_left, strip):
+    """Which rows of a rectangle lie within a strip: (first, after the last), counted from 0.
+
+    `block` is (left profile, right profile, q); `strip` are two words of the layer, between rows.
+    A rectangle without words has no place: it goes with the word after it, or with the last
+    one of its block, so that of all strips of a block exactly one has it.
+    """
+    pl, pr, q = block
+    begin, end = strip
+    offset, row_words = shape.offset[pl, pr, q], shape.row_words[pl, q_left]
+    rows = shape.right_start[pr, q + 1] - shape.right_start[pr, q]
+    if rows * row_words == 0:
+        block_end = shape.offset[pl, pr, shape.offset.shape[2] - 1]
+        is_here = begin <= offset < end or (offset == block_end and block_end <= end)
+        return (0, rows) if is_here else (0, -1)
+    first = min(rows, max(0, begin - offset) // row_words)
+    return first, min(rows, max(0, end - offset) // row_words)
 
 
 @inner

@@ -1,0 +1,1 @@
+"""Any game: canonical keys of one or two words, sorted and merged."""

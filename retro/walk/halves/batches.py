@@ -1,0 +1,208 @@
+"""How a layer is cut into tasks: neighbouring groups that fit into memory with all they read.
+
+What a group reads of the neighbouring layer follows from its blocks: the blocks that one stone
+more (or less) leads to. Neighbouring groups share most of what they read, so a batch of them
+needs far less than the sum:
+
+    batch 0  | group 0  group 1  group 2 |   reads blocks 0-91
+    batch 1  | group 3  group 4          |   reads blocks 70-130
+    batch 2  | strip of a giant block    |   reads its share of that block's neighbours
+
+All is counted from sizes, so a plan cuts as a build does; only where the rows of a giant block
+end takes a list of them, which a plan does not have. A task that comes out larger than was
+counted takes more steps (`task`), not more memory.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from retro.index.halves.sizes import Sizes, stored_blocks
+from retro.jit import entry, inner
+from retro.walk.halves.layer import group_cuts, group_size
+from retro.walk.task import STEP, Planes, Task
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from retro.walk.halves.layer import Group
+
+
+class Side(NamedTuple):
+    """The groups of a layer; for kernels."""
+
+    left: NDArray[np.int64]  # half-profiles of the blocks of all groups, one after another
+    right: NDArray[np.int64]
+    cuts: NDArray[np.int64]  # [group] its first block; one more entry at the end
+    words: NDArray[np.int64]  # [group]
+    strip_of: NDArray[np.int64]  # [group] words of the block of which it is a strip, or 0
+
+
+def counted_side(sizes: Sizes, ply: int) -> Side:
+    """The groups of a layer, by sizes alone."""
+    blocks = stored_blocks(sizes, ply)
+    size = group_size(int(blocks.offset[-1]))
+    cuts = group_cuts(blocks.offset, size)
+    words, length = np.diff(blocks.offset[cuts]), np.diff(cuts)
+    is_giant = (length == 1) & (words > size)
+    strips = np.where(is_giant, -(-words // size), 1)
+    if is_giant.any():
+        place = np.repeat(np.arange(len(strips)), strips)
+        first = cuts[:-1][place]
+        of_strip = np.arange(len(place)) - np.repeat(np.cumsum(strips) - strips, strips)
+        shares = words[place] * (of_strip + 1) // strips[place]
+        shares -= words[place] * of_strip // strips[place]
+        ends = np.concatenate(([0], np.cumsum(length[place])))
+        order = np.arange(ends[-1]) - np.repeat(ends[:-1] - first, length[place])
+        of = np.where(is_giant, words, 0)[place]
+        return Side(blocks.left[order], blocks.right[order], ends, shares, of)
+    return Side(blocks.left, blocks.right, cuts, words, np.zeros_like(words))
+
+
+def groups_side(sizes: Sizes, groups: Sequence[Group]) -> Side:
+    """The groups of a layer as they are."""
+    left = np.concatenate([group.left for group in groups])
+    right = np.concatenate([group.right for group in groups])
+    lengths = np.array([len(group.left) for group in groups])
+    words = np.array([group.end - group.begin for group in groups])
+    cuts = np.concatenate(([0], np.cumsum(lengths)))
+    of = sizes.words[left[cuts[:-1]], right[cuts[:-1]]]
+    is_strip = (lengths == 1) & (of != words)
+    return Side(left, right, cuts, words, np.where(is_strip, of, 0))
+
+
+class Cutter:
+    """Cuts layers into batches. Keeps a table of all blocks, so make one for many layers."""
+
+    def __init__(self, sizes: Sizes, *, distances: bool = False) -> None:
+        self._sizes = sizes
+        self._planes = Planes(sizes.last_ply, distances)
+        self._seen = np.full(sizes.words.shape, -1, np.int32)
+
+    def batches(self, task: Task, side: Side, limit: int, pieces: int = 1) -> list[Task]:
+        """Cut a task into some of at most `limit` bytes, and about so many pieces at least."""
+        ends = self.cut(task, side, limit, pieces)[:, 0].tolist()
+        begins = [task.first, *ends]
+        return [
+            task._replace(first=a, last=b, memory=limit) for a, b in zip(begins, ends, strict=False)
+        ]
+
+    def cut(self, task: Task, side: Side, limit: int, pieces: int = 1) -> NDArray[np.int64]:
+        """The same as an array, [batch]: the group after its last; words walked, read."""
+        walk, ply, first, last = task[:4]
+        sizes = self._sizes
+        at_edge = ply == (sizes.first_ply if walk == "alive" else sizes.last_ply)
+        step = 0 if at_edge else STEP[walk]
+        most = limit // (8 * self._planes.of(walk, ply)), int(side.words.sum()) // pieces
+        found = np.zeros((last - first, 3), np.int64)
+        self._seen[:] = -1
+        number = _cut(sizes, side, self._seen, (first, last, step, *most), found)
+        return found[:number]
+
+
+@entry
+def _cut(sizes, side, seen, what, found):
+    """Fill `found` with (last group, words walked, read) of each batch; how many?
+
+    `what` is (first group, last group, step to the neighbouring layer or 0, words at most,
+    words walked at most).
+    """
+    first, last, step, most, most_own = what
+    batch = 0
+    own, read = 0, 0
+    for group in range(first, last):
+        words = side.words[group]
+        for attempt in range(2):
+            more = _add(sizes, side, seen, (group, batch, step)) if step != 0 else 0
+            is_full = own + read + words + more > most or own + words > most_own
+            if attempt == 0 and own > 0 and is_full:
+                found[batch] = (group, own, read)
+                batch += 1
+                own, read = 0, 0
+            else:
+                break
+        own += words
+        read += more
+    if last > first:
+        found[batch] = (last, own, read)
+        batch += 1
+    return batch
+
+
+@inner
+def _add(sizes, side, seen, what):
+    """Mark what a group reads as needed by a batch, in place: words that it did not have yet.
+
+    Strips of a block have nothing in common.
+    """
+    group, batch, step = what
+    read = 0
+    for i in range(side.cuts[group], side.cuts[group + 1]):
+        for column in range(len(sizes.left_radix) + len(sizes.right_radix)):
+            left, right = neighbour(sizes, (side.left[i], side.right[i]), column, step)
+            if left < 0:
+                continue
+            if side.strip_of[group] > 0:
+                share = side.words[group] / side.strip_of[group]
+                read += int(np.ceil(share * sizes.words[left, right]))
+            elif seen[left, right] != batch:
+                seen[left, right] = batch
+                read += sizes.words[left, right]
+    return read
+
+
+@inner
+def neighbour(sizes, block, column, step):
+    """The block that a stone more (or less) in a column leads to; -1 if there is none."""
+    left, right = block
+    left_columns = len(sizes.left_radix)
+    if column < left_columns:
+        limit = sizes.height if step > 0 else sizes.left_base[column]
+        if sizes.left_heights[left, column] == limit:
+            return -1, -1
+        return left + step * sizes.left_radix[column], right
+    column -= left_columns
+    limit = sizes.height if step > 0 else sizes.right_base[column]
+    if sizes.right_heights[right, column] == limit:
+        return -1, -1
+    return left, right + step * sizes.right_radix[column]
+
+
+def largest_uncut(sizes: Sizes, side: Side, step: int) -> int:
+    """The words of the block of a layer that needs most, walked whole, with all it reads."""
+    return int(_largest(sizes, side, step))
+
+
+@entry
+def _largest(sizes, side, step):
+    most = 0
+    columns = len(sizes.left_radix) + len(sizes.right_radix)
+    for i in range(len(side.left)):
+        own = (side.left[i], side.right[i])
+        words = sizes.words[own[0], own[1]]
+        for column in range(columns if step != 0 else 0):
+            left, right = neighbour(sizes, own, column, step)
+            if left >= 0:
+                words += sizes.words[left, right]
+                if not sizes.stored[left, right]:
+                    words += _image_words(sizes, own, (left, right), step)
+        most = max(most, words)
+    return most
+
+
+@inner
+def _image_words(sizes, own, block, step):
+    """Words of the image of a mirrored block, unless the block's reader reads that anyway."""
+    outer_profiles = len(sizes.right_mirror)
+    middle, outer = block[0] // outer_profiles, block[0] % outer_profiles
+    left = sizes.right_mirror[block[1]] + sizes.middle_mirror[middle] * outer_profiles
+    right = sizes.right_mirror[outer]
+    for column in range(len(sizes.left_radix) + len(sizes.right_radix)):
+        also = neighbour(sizes, own, column, step)
+        if also[0] == left and also[1] == right:
+            return 0
+    return sizes.words[left, right]
