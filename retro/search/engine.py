@@ -1,454 +1,146 @@
-"""The fast exact search of Connect Four: one question at a time, one loop.
+"""What the solver asks of an engine. There are three of them, one for each kind of board.
 
-The question is always "is the score at least `goal`?".  Scores are for the side to
-move: 0 a draw, s > 0 a win on ply `cells - 2 * s + 2` or the ply before (whichever
-is the winner's), negative a loss alike; so +1 is a win at the last moment.  An
-answer is a number: `>= goal` means "the score is at least this", `< goal` means
-"the score is at most this".
+    connect4   gravity and lines, up to 64 bits: the fastest, with tables as leaves, and threads
+    generic    any game that kernels know
+    ladder     boards beyond 64 cells: plain Python
 
-Only *quiet* positions are nodes: nobody can win at once and at least two moves do
-not lose at once.  From any other position `settle` plays the forced moves.  A node
-is expanded in three passes over its successors:
-
-    1. play, settle, try the bounds of engine_bounds, start loading the table word;
-    2. look all of them up in the table; a single good one ends the node;
-    3. search what is left, most promising first.
-
-The recursion is a loop over `Stack`: level d + 1 holds the successors of the node
-of level d, so a node is a pair (level, slot).  A budget of nodes stops the loop
-without an answer; what was proved stays in the table, so asking again is cheap.
+A game's record names the module whose `make_search` makes its engine. An engine searches
+in slices. Between two of them it tells its `Watch`, which shows progress, keeps the time
+limit and lets Ctrl-C through.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, Self, TypeVar, get_args
 
 import numpy as np
 
-from retro.jit import inner
-from retro.search.engine_bits import (
-    U0,
-    U1,
-    Board,
-    inlined,
-    lines_through,
-    popcount,
-    prefetch,
-    threats,
-    trailing_zeros,
-)
-from retro.search.engine_bounds import static_score
-from retro.search.engine_leaves import NO_VALUE, leaf_values
-from retro.search.engine_table import fetch, lower_of, scramble, slot, store, upper_of
+from retro.errors import BadTextError, IllegalPositionError
 
-UNKNOWN = 1000  # no score
-BEYOND = np.int64(31)  # no score is larger: a line needs at least two stones of its owner
-ONE = np.int64(1)
-SLOTS = 32  # successors per level, the width of the widest board
-WORDS = 8  # per slot: mover, mask, own threats, other's threats, scrambled code
-MOVER, MASK, OWN, OTHER, CODE = range(5)
-INTS = 3  # per slot: order, whose score it is: +1 the predecessor's mover's, -1 not, and its value
-ORDER, SIGN, VALUE = range(3)
-FRAME = 8  # per level: the node being searched there
-GOAL, BEST, LEFT, SINCE, SLOT = range(5)
-MIRROR_PLIES = 16  # later, a mirror image hardly ever comes up in the same search
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
 
-# Weights of the ordering: 14 for the side that tries to win, then 14 for the one that
-# tries to hold; found by hill climbing on nodes (docs/solver.md). `order_of` tells what they
-# weigh; OUTWARDS is how far from the middle a move is, LINES how many lines go through its cell.
-(
-    MINE, HIS, MINE_GOOD, HIS_GOOD, ABOVE_HIS, HIS_REPLIES, MY_REPLIES, FORCED, STACKED,
-    MINE_NEXT, HIS_NEXT, OUTWARDS, LINES, ABOVE_MINE,
-) = range(14)  # fmt: skip
-ATTACK = (6, 0, 4, 5, 6, 2, 2, 6, 5, 4, 3, 1, 2, 12)
-HOLD = (11, -3, 4, 3, 8, 4, 2, 6, 4, 4, 3, 1, 5, 4)
-WEIGHTS = np.array(ATTACK + HOLD)
+    from numpy.typing import NDArray
+
+    from retro.deadline import Deadline
+    from retro.games.game import Board, Position, States
+
+LeavesMode = Literal["auto", "on", "off"]
+NO_PLIES = -1  # where a distance was not asked for
+P = TypeVar("P", bound="Position", contravariant=True)
 
 
-class Stack(NamedTuple):
-    """Scratch memory of one search; two threads need two."""
+class Table(Protocol):
+    """What a search asks of a table."""
 
-    words: np.ndarray  # uint64[levels * SLOTS * WORDS]
-    ints: np.ndarray  # int64[levels * SLOTS * INTS]
-    frames: np.ndarray  # int64[levels * FRAME]
-    clock: np.ndarray  # int64[1]: positions solved so far, the age of new entries
-    worth: np.ndarray  # int64[64]: what a stone on each cell adds to the order
+    @property
+    def board(self) -> Board:
+        """The board of the table."""
+
+    @property
+    def root(self) -> Position:
+        """The position that the table starts from."""
+
+    def get_wdl(self, position: object, default: None = None) -> int | None:
+        """The value for the side to move; None where the table does not reach."""
 
 
-def make_stack(board: Board, seed: int = 0) -> Stack:
-    """Allocate the scratch memory of a search on `board`.
+class Options(NamedTuple):
+    """How to search."""
 
-    A cell is worth the lines through it; with a seed some are worth one more, so
-    that threads that share a table take different ways.
+    memory: int  # bytes of the transposition table
+    threads: int = 1
+    leaves: LeavesMode = "auto"
+    slice_nodes: int = 0  # of the engine of Connect Four; 0: as it likes
+
+    def check(self) -> Self:
+        """Return self if this can be asked for, else raise what is wrong."""
+        if self.threads < 1:
+            raise BadTextError(f"found {self.threads} threads, wanted at least one")
+        if self.leaves not in get_args(LeavesMode):
+            wanted = ", ".join(get_args(LeavesMode))
+            raise BadTextError(f"found leaves {self.leaves!r}, wanted one of {wanted}")
+        if self.slice_nodes < 0:
+            raise BadTextError(f"found slices of {self.slice_nodes:,} nodes, wanted some")
+        return self
+
+
+class Found(NamedTuple):
+    """What a search found: the exact value for the side to move."""
+
+    value: int
+    plies: int | None  # to the end of the game; only if solved strongly
+    nodes: int
+    is_helped: bool = False  # a table took part
+
+
+class Many(NamedTuple):
+    """What a search of many positions found, an element for each."""
+
+    values: NDArray[np.int8]
+    plies: NDArray[np.int16]  # NO_PLIES unless solved strongly
+    nodes: int  # of all of them
+
+
+class Watch(NamedTuple):
+    """Who looks on while an engine searches, and for how long."""
+
+    deadline: Deadline
+    report: Callable[[int, float, str], None]  # (nodes, seconds, what is asked or still open)
+
+    def look(self, nodes: int, question: str) -> None:
+        """Between two slices: show how far it is, and end it when its time is over."""
+        self.report(nodes, self.deadline.spent, question)
+        self.deadline.check(f"{nodes:,} nodes searched")
+
+
+class Engine(Protocol[P]):
+    """A search of one board, with what it remembers from one question to the next.
+
+    Positions are of the engine's board and, but for `check`, unfinished.
     """
-    levels = int(board.cells) + 2
-    worth = lines_through(board)
-    if seed:
-        worth += np.random.default_rng(seed).integers(0, 2, len(worth))
-    return Stack(
-        np.zeros(levels * SLOTS * WORDS, np.uint64),
-        np.zeros(levels * SLOTS * INTS, np.int64),
-        np.zeros(levels * FRAME, np.int64),
-        np.zeros(1, np.int64),
-        worth,
-    )
+
+    def check(self, position: P) -> None:
+        """Raise `IllegalPositionError` for what is no position; impossible counts may be."""
+
+    def solve(self, position: P, known: int | None, strong: bool, watch: Watch) -> Found:
+        """The value, with `strong` also the distance. `known` is the value if a table has it."""
+
+    def forget(self) -> None:
+        """Clear the transposition table."""
+
+    def solve_within(self, position: P, nodes: int) -> Found | None:
+        """The value if so many nodes more find it. Asked again, it goes on from there."""
+
+    def solve_many(self, states: States, strong: bool, watch: Watch) -> Many:
+        """The values of many states, finished ones among them."""
+
+    def best_move(self, position: P, watch: Watch) -> tuple[int, Found] | None:
+        """A move that keeps value and distance; None if the solver should try all moves."""
 
 
-@inlined
-def win_score(board, ply):
-    """Score of a line completed on `ply`, for its owner; 0 beyond the last ply."""
-    return (board.cells - ply) // 2 + 1 if ply <= board.cells else 0
+def ask_tables(tables: Sequence[Table], position: Position) -> int | None:
+    """The value by the first table that has it.
 
-
-@inlined
-def settle(board, mover, mask, own, other, plies):
-    """Play moves while there is just one that does not lose at once.
-
-    The mover must have no immediate win.  Returns (score, sign, mover, mask, own,
-    other, plies, moves): if the game is decided `score` is for the mover given,
-    else it is UNKNOWN and the rest describes the quiet position reached; `sign` is
-    +1 if the same side is to move there, else -1.
+    Stones in impossible numbers, or that no order of moves leads to, are in none.
     """
-    sign = 1
-    while True:
-        feet = (mask + board.bottom) & board.full
-        forced = other & feet
-        moves = feet & ~(other >> U1)
-        if forced:
-            moves &= forced
-            if forced & (forced - U1):
-                moves = U0
-        if moves == U0:
-            score = -sign * win_score(board, plies + 2) if feet else 0
-            return score, sign, mover, mask, own, other, plies, moves
-        if moves & (moves - U1):
-            return UNKNOWN, sign, mover, mask, own, other, plies, moves
-        mover |= moves
-        mask |= moves
-        plies += 1
-        made = threats(board, mover) & board.full & ~mask
-        mover ^= mask
-        own, other = other & ~moves, made
-        sign = -sign
+    try:
+        answers = (table.get_wdl(position.check()) for table in tables)
+        return next((value for value in answers if value is not None), None)
+    except IllegalPositionError:
+        return None
 
 
-@inner
-def mirrored(board, cells):
-    """Left-right mirror image of a board or of a code."""
-    image = U0
-    column = (board.column << U1) | U1
-    for _ in range(board.width):
-        image = (image << board.step) | (cells & column)
-        cells >>= board.step
-    return image
-
-
-@inlined
-def code_of(board, mover, mask, plies):
-    """Return the code of a position or, early in the game, the lesser of it and its mirror's.
-
-    In each column `mover + mask` is the mover's stones plus a full run up to the top
-    stone: it cannot carry into the next column, and mask is its highest bits.
-    """
-    code = mover + mask
-    if plies < MIRROR_PLIES:
-        return min(code, mirrored(board, code))
-    return code
-
-
-@inlined
-def order_of(board, first, leads, mine, his, mask, sign, moves, played):
-    """How promising a successor is for the player who made the move.
-
-    `mine` and `his` are the threats of that player and of his opponent.  The leader
-    profits from threats on lower rows, the follower from those on upper rows; a
-    threat directly above one of the opponent's is worth little.
-    Successors with few replies and those reached by long forced lines come first:
-    they are cheap.
-    """
-    good = board.lower if leads else board.upper
-    next_up = ((mask + board.bottom) & board.full) << U1
-    value = popcount(mine) * WEIGHTS[first + MINE] - popcount(his) * WEIGHTS[first + HIS]
-    value += popcount(mine & good) * WEIGHTS[first + MINE_GOOD]
-    value -= popcount(his & ~good) * WEIGHTS[first + HIS_GOOD]
-    value -= popcount(mine & (his << U1)) * WEIGHTS[first + ABOVE_HIS]
-    value -= popcount(moves) * WEIGHTS[first + (HIS_REPLIES if sign < 0 else MY_REPLIES)]
-    value += played * WEIGHTS[first + FORCED]
-    value += popcount(mine & (mine << U1)) * WEIGHTS[first + STACKED]
-    value += popcount(mine & next_up) * WEIGHTS[first + MINE_NEXT]
-    value -= popcount(his & next_up) * WEIGHTS[first + HIS_NEXT]
-    return value + popcount(his & (mine << U1)) * WEIGHTS[first + ABOVE_MINE]
-
-
-@inner
-def _swap(words, ints, level, i, j):
-    """Exchange two successors of one level (modified in place)."""
-    a = (level * SLOTS + i) * WORDS
-    b = (level * SLOTS + j) * WORDS
-    for n in range(5):
-        words[a + n], words[b + n] = words[b + n], words[a + n]
-    a = (level * SLOTS + i) * INTS
-    b = (level * SLOTS + j) * INTS
-    for n in range(INTS):
-        ints[a + n], ints[b + n] = ints[b + n], ints[a + n]
-
-
-@inlined
-def _put(words, level, node, mover, mask, own, other, code):
-    """Write a quiet position to a slot (modified in place)."""
-    base = (level * SLOTS + node) * WORDS
-    words[base + MOVER] = mover
-    words[base + MASK] = mask
-    words[base + OWN] = own
-    words[base + OTHER] = other
-    words[base + CODE] = code
-
-
-@inlined
-def _judge(board, mover, mask, other, plies, goal):
-    """Return a score that decides `score >= goal` for a quiet position, or UNKNOWN.
-
-    At best the mover wins on the third ply from here, at worst he loses on the fourth.
-    """
-    score = win_score(board, plies + 3)
-    if score < goal:
-        return score
-    score = -win_score(board, plies + 4)
-    if score >= goal:
-        return score
-    return static_score(board, mover, mask, other, plies, goal, UNKNOWN)
-
-
-@inner
-def _generate(board, table, hashing, stack, level, node, goal):
-    """Pass 1: write the undecided successors of a node to the level above it.
-
-    Returns (best, count).  A best score `>= goal` ends the node; otherwise it is the
-    best of the successors that were decided here.
-    """
-    words, ints, _, _, worth = stack
-    base = (level * SLOTS + node) * WORDS
-    mover = words[base + MOVER]
-    mask = words[base + MASK]
-    other = words[base + OTHER]
-    plies = popcount(mask)
-    leads = (board.cells - plies) & 1 == 0
-    first = 0 if goal > 0 else len(ATTACK)  # weights of the side that attacks, or holds
-    moves = (mask + board.bottom) & board.full & ~(other >> U1)
-    best = np.int64(-32)
-    count = 0
-    middle = (board.width - 1) >> 1
-    for i in range(board.width):
-        away = (i + 1) >> 1
-        column = middle + away if i & 1 else middle - away  # from the middle outwards
-        move = moves & (board.column << (np.uint64(column) * board.step))
-        if move == U0:
-            continue
-        after = mask | move
-        made = threats(board, mover | move) & board.full & ~after
-        score, sign, k_mover, k_mask, k_own, k_other, k_plies, k_moves = settle(
-            board, after ^ mover ^ move, after, other & ~move, made, plies + 1
-        )
-        sign = -sign
-        if score != UNKNOWN:
-            score = -score
-        else:
-            k_goal = goal if sign > 0 else 1 - goal
-            score = _judge(board, k_mover, k_mask, k_other, k_plies, k_goal)
-            if score != UNKNOWN:
-                score *= sign
-        if score != UNKNOWN:
-            best = max(best, score)
-            if score >= goal:
-                return best, 0
-            continue
-        code = scramble(hashing, code_of(board, k_mover, k_mask, k_plies))
-        prefetch(table, slot(hashing, code))
-        _put(words, level + 1, count, k_mover, k_mask, k_own, k_other, code)
-        if sign < 0:
-            k_own, k_other = k_other, k_own
-        order = order_of(
-            board, first, leads, k_own, k_other, k_mask, sign, k_moves, k_plies - plies
-        )
-        base = ((level + 1) * SLOTS + count) * INTS
-        order = 64 * order - i * WEIGHTS[first + OUTWARDS]
-        ints[base + ORDER] = order + 16 * worth[trailing_zeros(move)] * WEIGHTS[first + LINES]
-        ints[base + SIGN] = sign
-        count += 1
-    return best, count
-
-
-@inner
-def _look_up(table, hashing, stack, level, count, goal, best):
-    """Pass 2: drop the successors (of `level`) that the table decides.  Returns (best, count)."""
-    words, ints, _, _, _ = stack
-    i = 0
-    while i < count:
-        entry = fetch(table, hashing, words[(level * SLOTS + i) * WORDS + CODE])
-        if entry != U0:
-            low = lower_of(entry)
-            high = upper_of(entry)
-            if ints[(level * SLOTS + i) * INTS + SIGN] < 0:
-                low, high = -high, -low
-            if low >= goal:
-                return low, 0
-            if high < goal:
-                best = max(best, high)
-                count -= 1
-                if i != count:
-                    _swap(words, ints, level, i, count)
-                continue
-        i += 1
-    return best, count
-
-
-@inlined
-def _reaches(words, level, count, first_ply, last_ply):
-    """Whether any successor (of `level`) is on one of these plies."""
-    for i in range(count):
-        if first_ply <= popcount(words[(level * SLOTS + i) * WORDS + MASK]) <= last_ply:
-            return True
-    return False
-
-
-@inner
-def _consult(leaves, stack, level, count, goal, best):
-    """As `_look_up`, asking a tablebase.  All it gives is the sign of a score."""
-    words, ints, _, _, _ = stack
-    # The loop is that of `_look_up` again: to share it, it would have to be handed a function
-    # (numba keeps no such kernel on disk) or go over the successors once more.
-    answers = (ints, level * SLOTS * INTS + VALUE, INTS)
-    leaf_values(leaves, (words, level * SLOTS * WORDS, WORDS), count, answers)
-    i = 0
-    while i < count:
-        value = ints[(level * SLOTS + i) * INTS + VALUE]
-        if value != NO_VALUE:
-            value *= ints[(level * SLOTS + i) * INTS + SIGN]
-            low = value if value >= 0 else -BEYOND
-            high = value if value <= 0 else BEYOND
-            if low >= goal:
-                return low, 0
-            if high < goal:
-                best = max(best, high)
-                count -= 1
-                if i != count:
-                    _swap(words, ints, level, i, count)
-                continue
-        i += 1
-    return best, count
-
-
-@inner
-def _keep(table, hashing, code, score, goal, nodes, age):
-    """Store the answer of a node (table modified in place)."""
-    if score >= goal:
-        store(table, hashing, code, score, BEYOND, nodes, age)
-    else:
-        store(table, hashing, code, -BEYOND, score, nodes, age)
-
-
-@inner
-def _next(stack, level):
-    """Pass 3: move the most promising successor left to the end of the list; return its slot."""
-    words, ints, frames, _, _ = stack
-    left = frames[level * FRAME + LEFT] - 1
-    frames[level * FRAME + LEFT] = left
-    base = (level + 1) * SLOTS * INTS + ORDER
-    top = left
-    for i in range(left):
-        if ints[base + i * INTS] > ints[base + top * INTS]:
-            top = i
-    if top != left:
-        _swap(words, ints, level + 1, top, left)
-    return left
-
-
-@inner
-def _search(board, table, hashing, leaves, stack, goal, budget, age):
-    """Answer the question for the node (0, 0).  Returns (score or UNKNOWN, nodes)."""
-    words, ints, frames, _, _ = stack
-    # Scalars taken out here: handing all arrays of `leaves` to a function at every node
-    # would cost as much as the node.
-    first_ply, last_ply = leaves.first_ply, leaves.last_ply
-    level = np.int64(0)
-    node = np.int64(0)
-    nodes = np.int64(0)
-    while True:
-        # Enter a node.  Its predecessor has just looked it up; asking the table once
-        # more, after its siblings were searched, saves 1 node in 5000 and costs time.
-        if nodes == budget:
-            return np.int64(UNKNOWN), nodes
-        nodes += 1
-        score, count = _generate(board, table, hashing, stack, level, node, goal)
-        if _reaches(words, level + 1, count, first_ply, last_ply):
-            score, count = _consult(leaves, stack, level + 1, count, goal, score)
-        if count:
-            score, count = _look_up(table, hashing, stack, level + 1, count, goal, score)
-        if count:
-            base = level * FRAME
-            frames[base + GOAL] = goal
-            frames[base + BEST] = score
-            frames[base + LEFT] = count
-            frames[base + SINCE] = nodes
-            frames[base + SLOT] = node
-            score = np.int64(UNKNOWN)
-        else:
-            code = words[(level * SLOTS + node) * WORDS + CODE]
-            _keep(table, hashing, code, score, goal, ONE, age)
-        # Leave every node that is decided now.
-        while score != UNKNOWN:
-            if level == 0:
-                return score, nodes
-            score *= ints[(level * SLOTS + node) * INTS + SIGN]
-            level -= 1
-            base = level * FRAME
-            goal = frames[base + GOAL]
-            node = frames[base + SLOT]
-            score = max(score, frames[base + BEST])
-            if score < goal and frames[base + LEFT]:
-                frames[base + BEST] = score
-                score = np.int64(UNKNOWN)
-            else:
-                spent = nodes - frames[base + SINCE] + 1
-                code = words[(level * SLOTS + node) * WORDS + CODE]
-                _keep(table, hashing, code, score, goal, spent, age)
-        # Go down to the next successor.
-        node = _next(stack, level)
-        level += 1
-        if ints[(level * SLOTS + node) * INTS + SIGN] < 0:
-            goal = 1 - goal
-
-
-@inner
-def ask(board, table, hashing, leaves, stack, mover, mask, goal, budget, age):
-    """Is the score of an unfinished position at least `goal`?
-
-    Returns (score, nodes): `score >= goal` proves at least that score, a lesser one
-    proves at most that score; UNKNOWN if the budget ran out.  Table and stack are
-    modified in place.
-    """
-    plies = popcount(mask)
-    feet = (mask + board.bottom) & board.full
-    own = threats(board, mover) & board.full & ~mask
-    other = threats(board, mask ^ mover) & board.full & ~mask
-    if own & feet:
-        return win_score(board, plies + 1), 0
-    score, sign, mover, mask, own, other, plies, _ = settle(board, mover, mask, own, other, plies)
-    if score != UNKNOWN:
-        return score, 0
-    if sign < 0:
-        goal = 1 - goal
-    code = scramble(hashing, code_of(board, mover, mask, plies))
-    _put(stack.words, np.int64(0), np.int64(0), mover, mask, own, other, code)
-    stack.ints[SIGN] = 1
-    if leaves.first_ply <= plies <= leaves.last_ply:
-        score, count = _consult(leaves, stack, np.int64(0), 1, goal, -BEYOND)
-        if count == 0:
-            return sign * score, 0
-    entry = fetch(table, hashing, code)
-    if entry != U0 and lower_of(entry) >= goal:
-        return sign * lower_of(entry), 0
-    if entry != U0 and upper_of(entry) < goal:
-        return sign * upper_of(entry), 0
-    score, nodes = _search(board, table, hashing, leaves, stack, goal, budget, age)
-    return (score if score == UNKNOWN else sign * score), nodes
+def solve_each(
+    board: Board, states: States, solve: Callable[[Position], tuple[int, int | None, int]]
+) -> Many:
+    """`solve_many` of an engine that has no better way: one position after the other."""
+    values, plies = np.empty(states.size, np.int8), np.full(states.size, NO_PLIES, np.int16)
+    total = 0
+    for i, (a, b) in enumerate(zip(states.a.tolist(), states.b.tolist(), strict=True)):
+        position = board.unpack(a, b)
+        outcome = position.outcome()
+        value, distance, nodes = solve(position) if outcome is None else (outcome, 0, 0)
+        values[i], total = value, total + nodes
+        plies[i] = NO_PLIES if distance is None else distance
+    return Many(values, plies, total)

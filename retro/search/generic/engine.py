@@ -1,8 +1,8 @@
-"""The node loop of `keyed_search`: exact values and distances in any game that `keyed` knows.
+"""The node loop of `search`: exact values and distances in any game that `kernels` knows.
 
 The question is always "is the score at least `goal`?", a null window. An answer
 is a score: `>= goal` means "at least this", `< goal` means "at most this". Scores
-are those of `keyed_table`, but counted from the root, so that one level's score is the
+are those of `table`, but counted from the root, so that one level's score is the
 next one's with the other sign:
 
     goal 1          a win, however late?          goal 0       no loss?
@@ -33,10 +33,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from retro.games import keyed
-from retro.jit import entry, inner
-from retro.search.engine_bits import inlined
-from retro.search.keyed_table import WON, bucket_of, fetch, store
+from retro.games import kernels
+from retro.jit import entry, inlined, inner
+from retro.search.generic.table import WON, bucket_of, fetch, store
 
 OPEN = WON + 1  # no score: not decided yet
 LEVELS = WON
@@ -93,10 +92,10 @@ def _from_here(score, level):
 @inlined
 def _look(rules, a, b, level):
     """(low, high) of a state's score by rules and bounds alone."""
-    decided = keyed.outcome(rules, a, b)
-    if decided != keyed.UNDECIDED:
+    decided = kernels.outcome(rules, a, b)
+    if decided != kernels.UNDECIDED:
         return decided * (WON - level), decided * (WON - level)
-    low, high = keyed.bounds(rules, a, b)
+    low, high = kernels.bounds(rules, a, b)
     next_ply = WON - level - 1
     return (low if low >= 0 else -next_ply), (high if high <= 0 else next_ply)
 
@@ -112,7 +111,7 @@ def _remembered(table, stack, level, slot):
 @inner
 def _put(rules, table, stack, level, slot, a, b):
     """Write a state and its place in the table to a slot."""
-    key_a, key_b = keyed.canonical(rules, a, b)
+    key_a, key_b = kernels.canonical(rules, a, b)
     words = stack.words[level, slot]
     words[0], words[1], words[2], words[3] = a, b, key_a, key_b
     stack.ints[level, slot, BUCKET] = bucket_of(table, key_a, key_b)
@@ -127,8 +126,8 @@ def _generate(rules, table, stack, level, slot, goal):
     """
     a, b = stack.words[level, slot, 0], stack.words[level, slot, 1]
     best, count = np.int64(-WON), np.int64(0)
-    for move in range(keyed.move_limit(rules)):
-        legal, next_a, next_b = keyed.play(rules, a, b, move)
+    for move in range(kernels.move_limit(rules)):
+        legal, next_a, next_b = kernels.play(rules, a, b, move)
         if not legal:
             continue
         low, high = _look(rules, next_a, next_b, level + 1)
@@ -138,7 +137,7 @@ def _generate(rules, table, stack, level, slot, goal):
             best = max(best, np.int64(-low))
             continue
         _put(rules, table, stack, level + 1, count, next_a, next_b)
-        stack.ints[level + 1, count, ORDER] = keyed.priority(rules, a, b, move)
+        stack.ints[level + 1, count, ORDER] = kernels.priority(rules, a, b, move)
         count += 1
     return best, count
 
@@ -261,3 +260,26 @@ def resume(rules, table, stack, age, budget):
             if score != OPEN:
                 return score
     return np.int64(OPEN)
+
+
+@entry
+def values_of(rules, table, stack, a, b, values, age, budget):
+    """The values of many states, one after the other, until the budget of nodes is spent.
+
+    Returns (nodes, done): the first `done` of `values` are filled.
+    """
+    nodes = np.int64(0)
+    for i in range(len(a)):
+        score = begin(rules, table, stack, a[i], b[i], 1, age)
+        if score == OPEN:
+            score = resume(rules, table, stack, age, budget - nodes)
+        nodes += stack.place[NODES]
+        if score == 0:  # at most a draw
+            score = begin(rules, table, stack, a[i], b[i], 0, age)
+            if score == OPEN:
+                score = resume(rules, table, stack, age, budget - nodes)
+            nodes += stack.place[NODES]
+        if score == OPEN:
+            return nodes, i
+        values[i] = np.sign(score)
+    return nodes, len(a)

@@ -1,4 +1,4 @@
-"""The fast exact search of Quarto: the node loop that `keyed_search` uses for this game.
+"""The fast exact search of Quarto: the node loop that `search` uses for this game.
 
 The question is always "is the value at least `goal`?", goal 0 or 1; the answer
 is YES or NO. Only *quiet* positions are nodes: the piece in hand completes
@@ -26,16 +26,24 @@ after some nodes and be resumed.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import sys
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from retro.games import keyed
-from retro.games.quarto_keyed import EIGHT, HAND, HAS_HAND, HIGH, LOW, PIECE, spread
-from retro.jit import entry, inner
-from retro.search.engine_bits import U0, U1, inlined, popcount, trailing_zeros
-from retro.search.keyed_engine import OPEN
-from retro.search.keyed_table import WON, bucket_of, fetch, store
+from retro.games import kernels
+from retro.games.quarto.kernels import EIGHT, HAND, HAS_HAND, HIGH, LOW, PIECE, spread
+from retro.jit import entry, inlined, inner
+from retro.search.connect4.bits import U0, U1, popcount, trailing_zeros
+from retro.search.generic.engine import OPEN
+from retro.search.generic.table import WON, bucket_of, fetch, store
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from retro.games.quarto.rules import QuartoBoard
+    from retro.search.engine import Options, Table
+    from retro.search.generic.search import GenericSearch
 
 NO, YES = 0, 1  # and OPEN, not answered yet
 
@@ -72,6 +80,15 @@ def make_stack(slots: int) -> Stack:
         np.zeros((LEVELS, slots), np.int64),
         np.zeros(3, np.int64),
     )
+
+
+def make_search(
+    board: QuartoBoard, options: Options, tables: Sequence[Table] = ()
+) -> GenericSearch:
+    """The generic engine with this node loop."""
+    from retro.search.generic.search import GenericSearch
+
+    return GenericSearch(board, options, tables, loop=sys.modules[__name__])
 
 
 def safe_pieces(attributes: int) -> list[int]:
@@ -206,7 +223,7 @@ def _enter(rules, table, stack, level, age):
         return YES if goal == 0 and answers > 0 else NO
     ints[level, BUCKET] = -1
     if left >= TABLE_PIECES:
-        key_a, key_b = keyed.canonical(rules, a, occupied | hand << HAND | HAS_HAND)
+        key_a, key_b = kernels.canonical(rules, a, occupied | hand << HAND | HAS_HAND)
         bucket = bucket_of(table, key_a, key_b)
         keys[level, 0], keys[level, 1], ints[level, BUCKET] = key_a, key_b, bucket
         lower, upper = fetch(table, bucket, key_a, key_b)
@@ -284,8 +301,8 @@ def begin(rules, table, stack, a, b, goal, age):
     question is the opponent's. Table and stack are modified in place.
     """
     stack.place[LEVEL] = stack.place[NODES] = stack.place[TURNED] = 0
-    known = keyed.outcome(rules, a, b)
-    if known != keyed.UNDECIDED:
+    known = kernels.outcome(rules, a, b)
+    if known != kernels.UNDECIDED:
         return np.int64(known)
     stack.ints[0, GOAL] = goal
     if b & HAS_HAND == U0:

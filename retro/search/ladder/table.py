@@ -1,8 +1,8 @@
 """The transposition table: what is known of a position's value, in bounded memory.
 
 An entry keeps two intervals. The *proved* one holds for ever. The *prudent*
-one was found by a search of `depth` plies that called the horizon a draw; it
-answers a search of the same depth and nothing else.
+one was found by a search of `depth` plies that called the horizon a draw, or graded
+it; it answers a search of the same depth and nothing else.
 
     -1    0    +1
      |----[=====]     proved  [0, 1]: never a loss
@@ -37,12 +37,15 @@ class Entry:
 
     def __init__(self, key: int) -> None:
         self.key = key
-        self.low, self.high = LOSS, WIN
-        self.at_least, self.at_most, self.depth = LOSS, WIN, NO_DEPTH
+        self.low: float = LOSS
+        self.high: float = WIN
+        self.at_least: float = LOSS
+        self.at_most: float = WIN
+        self.depth = NO_DEPTH
         self.move: int | None = None
         self.work = 0
 
-    def narrow(self, low: int, high: int, depth: int, proved: bool) -> None:
+    def narrow(self, low: float, high: float, depth: int, proved: bool) -> None:
         """Add that the value is in [low, high]: for ever, or as a search of `depth` sees it."""
         if proved:
             self.low, self.high = max(self.low, low), min(self.high, high)

@@ -20,18 +20,34 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from retro.jit import entry, inner
-from retro.search.engine import BEYOND, UNKNOWN, Stack, ask, make_stack, win_score
-from retro.search.engine_bits import Board, make_board, popcount
-from retro.search.engine_leaves import Leaves, NoLeaves, fork_leaves
-from retro.search.engine_table import Hashing, make_table
+from retro.search.connect4.bits import Board, make_board, popcount
+from retro.search.connect4.engine import (
+    BEYOND,
+    HELPER,
+    HIGH,
+    LEADER,
+    LOW,
+    TEAM,
+    UNKNOWN,
+    Stack,
+    ask,
+    is_open,
+    make_stack,
+    win_score,
+)
+from retro.search.connect4.leaves import Leaves, NoLeaves, fork_leaves
+from retro.search.connect4.table import Hashing, make_table
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import ArrayLike
 
 FIRST_HORIZON = 8
 HORIZON_STEP = 6
 WEAK_HORIZON = 14  # at most, and at most half of the empty cells
 NO_LIMIT = 1 << 62
+BEYOND_ANY = int(BEYOND)
 
 
 class Engine(NamedTuple):
@@ -65,6 +81,7 @@ def make_engine(width: int, height: int, connect: int = 4, memory: int = 1 << 30
 def fork(engine: Engine, seed: int) -> Engine:
     """The same table with scratch memory of its own: for one more thread on the same question."""
     stack = make_stack(engine.board, seed)._replace(clock=engine.stack.clock)
+    engine.stack.place[TEAM], stack.place[TEAM] = LEADER, HELPER
     return engine._replace(stack=stack, leaves=fork_leaves(engine.leaves))
 
 
@@ -85,8 +102,8 @@ def solve(
     strong : bool
         Ask for the distance too.
     node_limit : int
-        Give up after this many nodes; `done` is then False.  To go on, call again:
-        the table remembers.
+        Stop after this many nodes; `done` is then False.  To go on, call again: the
+        engine keeps its place until it is asked about another position.
     known : int
         The value, where a tablebase has it: only the distance is left to be searched.
 
@@ -96,43 +113,82 @@ def solve(
     (True, 0, 16)
     """
     check_position(engine.board, mover, mask)
-    bounds, nodes, solved = _run(engine, [mover], [mask], strong, node_limit, known)
-    low, high = (int(b) for b in bounds[0])
+    return solve_checked(engine, mover, mask, strong, node_limit, known)
+
+
+def solve_checked(
+    engine: Engine,
+    mover: int,
+    mask: int,
+    strong: bool = False,
+    node_limit: int = NO_LIMIT,
+    known: int | None = None,
+) -> Answer:
+    """As `solve`, of a position that was looked at before."""
+    words = np.array((mover, mask), np.uint64)
+    asked = Questions(words[:1], words[1:], strong)
+    bounds = np.array((first_window(known),), np.int64)
+    some = solve_some(engine, asked, bounds, 0, node_limit)
+    low, high = bounds[0].tolist()
     value = (low > 0) - (high < 0)
-    plies = plies_of(engine.board, low, mask) if strong and solved else -1
-    return Answer(solved == 1, value, plies, low, high, nodes)
+    plies = plies_of(engine.board, low, mask) if strong and some.done else -1
+    return Answer(some.done == 1, value, plies, low, high, some.nodes)
+
+
+class Questions(NamedTuple):
+    """Many positions, and whether their distances are asked for, too."""
+
+    movers: np.ndarray  # uint64
+    masks: np.ndarray
+    strong: bool
+
+    def first_bounds(self, known: Sequence[int | None] | None = None) -> np.ndarray:
+        """Rows of (low, high) scores before any search; `known` values narrow them."""
+        bounds = np.empty((len(self.movers), 2), np.int64)
+        bounds[:] = first_window(None)
+        for i, value in enumerate(known or ()):
+            bounds[i] = first_window(value)
+        return bounds
+
+
+def first_window(known: int | None) -> tuple[int, int]:
+    """(low, high) of a score before any search; its sign may be known.
+
+    >>> first_window(None), first_window(1), first_window(0)
+    ((-31, 31), (1, 31), (0, 0))
+    """
+    low = -BEYOND_ANY if known is None or known < 0 else known
+    high = BEYOND_ANY if known is None or known > 0 else known
+    return low, high
+
+
+class Some(NamedTuple):
+    """How far a batch has come."""
+
+    nodes: int
+    done: int  # so many of the first positions are settled
 
 
 def solve_batch(
-    engine: Engine,
-    movers: ArrayLike,
-    masks: ArrayLike,
-    strong: bool = False,
-    node_limit: int = NO_LIMIT,
+    engine: Engine, movers: ArrayLike, masks: ArrayLike, strong: bool = False
 ) -> tuple[np.ndarray, int, int]:
     """Solve many positions in one jitted loop.
 
     Returns (bounds, nodes, solved): rows of (low, high) scores, of which the first
     `solved` are settled: equal if `strong`, else of one sign.
     """
-    return _run(engine, movers, masks, strong, node_limit, None)
+    asked = Questions(np.asarray(movers, np.uint64), np.asarray(masks, np.uint64), strong)
+    bounds = asked.first_bounds()
+    return bounds, *solve_some(engine, asked, bounds, 0, NO_LIMIT)
 
 
-def _run(
-    engine: Engine,
-    movers: ArrayLike,
-    masks: ArrayLike,
-    strong: bool,
-    node_limit: int,
-    known: int | None,
-) -> tuple[np.ndarray, int, int]:
-    """As `solve_batch`, of positions that all have the value `known`, if it is given."""
-    stones = np.asarray(movers, np.uint64), np.asarray(masks, np.uint64)
-    bounds = np.empty((len(stones[0]), 2), np.int64)
-    bounds[:, 0] = -BEYOND if known is None or known < 0 else known
-    bounds[:, 1] = BEYOND if known is None or known > 0 else known
-    nodes, solved = _batch(*engine, *stones, strong, bounds, np.int64(node_limit))
-    return bounds, int(nodes), int(solved)
+def solve_some(
+    engine: Engine, asked: Questions, bounds: np.ndarray, done: int, node_limit: int
+) -> Some:
+    """Go on with a batch whose first `done` positions are settled; bounds are modified in place."""
+    rest = Questions(asked.movers[done:], asked.masks[done:], asked.strong)
+    nodes, solved = _batch(*engine, rest, bounds[done:], node_limit)
+    return Some(int(nodes), done + int(solved))
 
 
 def plies_of(board: Board, score: int, mask: int) -> int:
@@ -145,23 +201,32 @@ def plies_of(board: Board, score: int, mask: int) -> int:
     return last - played - (mover_ends != (score > 0))
 
 
+def plies_of_scores(board: Board, scores: np.ndarray, masks: np.ndarray) -> np.ndarray:
+    """As `plies_of`, of many."""
+    cells, played = int(board.cells), np.bitwise_count(masks).astype(np.int64)
+    last = cells - 2 * np.abs(scores) + 2
+    mover_ends = (last - played) % 2 == 1
+    plies = last - played - (mover_ends != (scores > 0))
+    return np.where(scores == 0, cells - played, plies)
+
+
 def open_window(board: Board, answer: Answer, mask: int) -> str:
     """What a search that is not done has left open, for the side to move.
 
     >>> board = make_board(7, 6, 4)
     >>> open_window(board, Answer(False, 0, -1, low=-17, high=18, nodes=1), mask=0)
-    'between LOSS in 10 and WIN in 7 plies'
-    >>> open_window(board, Answer(False, 0, -1, low=0, high=18, nodes=1), mask=0)
-    'between DRAW and WIN in 7 plies'
+    'between LOSS in 10 plies and WIN in 7 plies'
+    >>> open_window(board, Answer(False, 0, -1, low=-17, high=0, nodes=1), mask=0)
+    'between LOSS in 10 plies and DRAW'
     """
 
     def name(score: int) -> str:
         if score == 0:
             return "DRAW"
-        return f"{'WIN' if score > 0 else 'LOSS'} in {plies_of(board, score, mask)}"
+        plies = plies_of(board, score, mask)
+        return f"{'WIN' if score > 0 else 'LOSS'} in {plies} {'ply' if plies == 1 else 'plies'}"
 
-    plies = "" if answer.low == answer.high == 0 else " plies"
-    return f"between {name(answer.low)} and {name(answer.high)}{plies}"
+    return f"between {name(answer.low)} and {name(answer.high)}"
 
 
 def check_position(board: Board, mover: int, mask: int) -> None:
@@ -208,19 +273,28 @@ def _next_goal(board, low, high, plies, strong, horizon):
 
 
 @inner
-def _narrow(board, table, hashing, stack, leaves, mover, mask, low, high, strong, budget, age):
-    """Ask until the score, or just its sign, is known.  Returns (low, high, nodes, done)."""
+def _narrow(board, table, hashing, stack, leaves, position, window, limit):
+    """Ask until the score, or just its sign, is known.  Returns (low, high, nodes, done).
+
+    A position is (mover, mask), a window (low, high, strong), a limit (nodes, age).
+    """
+    mover, mask = position
+    low, high, strong = window
+    budget, age = limit
     plies = popcount(mask)
     low = max(low, -win_score(board, plies + 2))
     high = min(high, win_score(board, plies + 1))
+    if is_open(stack, mover, mask):
+        low, high = max(low, stack.place[LOW]), min(high, stack.place[HIGH])
     horizon = np.int64(FIRST_HORIZON)
     total = 0
     while low < high and (strong or (low <= 0 <= high)):
         goal, horizon = _next_goal(board, low, high, plies, strong, horizon)
-        left = budget - total
-        score, nodes = ask(board, table, hashing, leaves, stack, mover, mask, goal, left, age)
+        left = budget - total, age
+        score, nodes = ask(board, table, hashing, leaves, stack, position, goal, left)
         total += nodes
         if score == UNKNOWN:
+            stack.place[LOW], stack.place[HIGH] = low, high
             return low, high, total, False
         if score >= goal:
             low = score
@@ -230,16 +304,20 @@ def _narrow(board, table, hashing, stack, leaves, mover, mask, low, high, strong
 
 
 @entry
-def _batch(board, table, hashing, stack, leaves, movers, masks, strong, bounds, budget):
+def _batch(board, table, hashing, stack, leaves, asked, bounds, budget):
     """Solve position after position; bounds, table and stack are modified in place."""
+    movers, masks, strong = asked
     total = 0
     for i in range(len(movers)):
-        stack.clock[0] += 1
+        # One age for all slices and all threads of a question.
+        if not is_open(stack, movers[i], masks[i]) and stack.place[TEAM] != HELPER:
+            stack.clock[0] += 1
         age = np.uint64(stack.clock[0] & 7)
+        position, window = (movers[i], masks[i]), (bounds[i, 0], bounds[i, 1], strong)
+        limit = (budget - total, age)
         low, high, nodes, done = _narrow(
-            board, table, hashing, stack, leaves, movers[i], masks[i], bounds[i, 0], bounds[i, 1],
-            strong, budget - total, age,
-        )  # fmt: skip
+            board, table, hashing, stack, leaves, position, window, limit
+        )
         bounds[i, 0], bounds[i, 1] = low, high
         total += nodes
         if not done:

@@ -16,6 +16,11 @@ LOSS only when no horizon could change it. So +1 and -1 are always proved, and
 ever, prudent ones with their depth, and the promise above holds for them with
 "the value as a search of this depth sees it" in place of the true value.
 
+The last rung grades the horizon instead: a guess strictly between -1 and +1, no
+less prudent, since only the rules ever say +1 or -1. Grades end up nowhere but in
+the order of moves: each depth first tries what the one before found most promising,
+and moves nobody has tried yet in the order of their own grades.
+
 This is the plain core, meant to be read, and the oracle of the fast engine.
 """
 
@@ -26,34 +31,36 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, NamedTuple
 
 from retro.games.values import DRAW, LOSS, WIN
-from retro.search.protocol import (
+from retro.search.ladder.protocol import (
     Bounded,
     Centred,
     Forcing,
     Game,
+    Graded,
     Greying,
     Probe,
     State,
     Symmetric,
     Threatening,
 )
-from retro.search.rungs import Rungs
-from retro.search.table import Entry, Table
+from retro.search.ladder.rungs import Rungs
+from retro.search.ladder.table import Entry, Table
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
 # A window that no value can leave: nothing is ever cut.
 NO_ALPHA, NO_BETA = LOSS - 1, WIN + 1
 
 
 class Iteration(NamedTuple):
-    """One search of limited depth, and what it found."""
+    """One search of limited depth, and what it found; `grade` is what it guessed."""
 
     depth: int
     nodes: int
     value: int
     proved: bool
+    grade: float
 
 
 @dataclass(frozen=True)
@@ -76,7 +83,7 @@ class Result:
 class Finding(NamedTuple):
     """The best over some successors: value, whether it is proved, and the move."""
 
-    value: int
+    value: float
     proved: bool
     move: int | None
 
@@ -90,8 +97,8 @@ def search(
 ) -> Result:
     """The exact value of a state (by default the start), or the prudent one at `depth` plies.
 
-    >>> from retro.games.mnk import MnkBoard
-    >>> from retro.search.mnk_game import MnkGame
+    >>> from retro.games.mnk.rules import MnkBoard
+    >>> from retro.search.ladder.mnk_game import MnkGame
     >>> search(MnkGame(MnkBoard(3, 3, 3))).value
     0
     """
@@ -122,31 +129,40 @@ class Ladder(Generic[State]):
         self._threatening = game if rungs.threats and isinstance(game, Threatening) else None
         self._forcing = game if rungs.forced and isinstance(game, Forcing) else None
         self._bounded = game if rungs.bounds and isinstance(game, Bounded) else None
+        self._graded = game if rungs.graded and isinstance(game, Graded) else None
 
     def search(self, state: State, depth: int | None = None) -> Result:
         """Search one state; the table keeps what earlier searches proved."""
         longest = self.game.plies_left(state)
         deepest = longest if depth is None else min(depth, longest)
         self._reset(deepest)
-        first = min(1, deepest) if self.rungs.deepening else deepest
         iterations: list[Iteration] = []
-        for limit in range(first, deepest + 1):
+        for limit in self._limits(deepest):
             before = self._nodes
-            value, proved = self._root(state, limit)
-            iterations.append(Iteration(limit, self._nodes - before, value, proved))
+            grade, proved = self._root(state, limit)
+            value = int(grade) if proved else DRAW
+            iterations.append(Iteration(limit, self._nodes - before, value, proved, grade))
             if proved:
                 break
         visited = tuple(count for count in self._nodes_at_ply if count)
         last = iterations[-1]
         return Result(last.value, last.proved, self._nodes, self._hits, visited, tuple(iterations))
 
-    def window(self, state: State, alpha: int, beta: int) -> int:
+    def _limits(self, deepest: int) -> Iterable[int]:
+        """The depths to search, one after another; the last is the deepest."""
+        if not self.rungs.deepening or deepest == 0:
+            return [deepest]
+        if not self.rungs.doubling:
+            return range(1, deepest + 1)
+        return [*(1 << i for i in range((deepest - 1).bit_length())), deepest]
+
+    def window(self, state: State, alpha: int, beta: int) -> float:
         """A value r for an open question, below, inside or above as the module promises."""
         depth = self.game.plies_left(state)
         self._reset(depth)
         return self._visit(state, alpha, beta, depth, 0)[0]
 
-    def _root(self, state: State, depth: int) -> tuple[int, bool]:
+    def _root(self, state: State, depth: int) -> tuple[float, bool]:
         if self.rungs.core == "minimax":
             side = self.game.side_to_move(state)
             value, proved = self._minimax(state, depth, 0)
@@ -172,7 +188,9 @@ class Ladder(Generic[State]):
         best = max(values) if side > 0 else min(values)
         return best, best != DRAW or all(proved for _, proved in found)
 
-    def _visit(self, state: State, alpha: int, beta: int, depth: int, ply: int) -> tuple[int, bool]:
+    def _visit(
+        self, state: State, alpha: float, beta: float, depth: int, ply: int
+    ) -> tuple[float, bool]:
         """(value, proved) of a state; the module's docstring says what is promised."""
         self._count(ply)
         known = self._known(state)
@@ -184,15 +202,15 @@ class Ladder(Generic[State]):
         if high <= alpha:
             return high, True
         if depth == 0:
-            return DRAW, False
+            return min(max(self._horizon(state), low), high), False
         if self._cuts:
             alpha, beta = max(alpha, low), min(beta, high)
         value, proved = self._visit_table(state, alpha, beta, depth, ply)
         return min(max(value, low), high), proved
 
     def _visit_table(
-        self, state: State, alpha: int, beta: int, depth: int, ply: int
-    ) -> tuple[int, bool]:
+        self, state: State, alpha: float, beta: float, depth: int, ply: int
+    ) -> tuple[float, bool]:
         """Ask the table; if it does not answer, try the moves and tell the table."""
         if self.table is None:
             value, proved, _ = self._best(state, alpha, beta, depth, ply, None)
@@ -220,10 +238,11 @@ class Ladder(Generic[State]):
         return min(max(value, entry.low), entry.high), proved or entry.low == entry.high
 
     def _best(
-        self, state: State, alpha: int, beta: int, depth: int, ply: int, hint: int | None
+        self, state: State, alpha: float, beta: float, depth: int, ply: int, hint: int | None
     ) -> Finding:
         """Try the moves, best guess first, until one is too good for the window."""
-        best, best_move, all_proved = NO_ALPHA, None, True
+        best: float = NO_ALPHA
+        best_move, all_proved = None, True
         for move in self._ordered(state, hint):
             successor = self.game.play(state, move)
             floor = max(alpha, best) if self._cuts else alpha
@@ -236,7 +255,14 @@ class Ladder(Generic[State]):
                 if self.rungs.history:
                     self._history[self.game.side_to_move(state) * move] += depth * depth
                 return Finding(best, proved or best == WIN, move)
-        return Finding(best, all_proved or best != DRAW, best_move)
+        return Finding(best, all_proved or best in (LOSS, WIN), best_move)
+
+    def _horizon(self, state: State) -> float:
+        """What is not searched any further looks worth: never certain."""
+        if self._graded is None:
+            return DRAW
+        worth = self._graded.worth(state)
+        return worth / (1 + abs(worth))
 
     def _ordered(self, state: State, hint: int | None) -> Sequence[int]:
         """The moves in the order in which they are tried; the hint is the table's move.
@@ -256,6 +282,10 @@ class Ladder(Generic[State]):
             moves = sorted(moves, key=lambda move: -self._history[side * move])
         if self._centred is not None:
             moves = sorted(moves, key=self._centred.centre_distance)
+        graded = self._graded
+        if graded is not None:
+            # The successor is the opponent's: what is worst for her comes first.
+            moves = sorted(moves, key=lambda move: graded.worth(self.game.play(state, move)))
         threatening = self._threatening
         if threatening is not None:
             moves = sorted(moves, key=lambda move: -threatening.urgency(state, move))
@@ -292,13 +322,17 @@ class Ladder(Generic[State]):
         self._nodes_at_ply[ply] += 1
 
 
-def _answer(entry: Entry, alpha: int, beta: int, depth: int) -> tuple[int, bool] | None:
+def _answer(entry: Entry, alpha: float, beta: float, depth: int) -> tuple[float, bool] | None:
     """What an entry says to a window, (value, proved), or None when it must be searched."""
-    low, high, proved = entry.low, entry.high, True
-    if not (low >= beta or high <= alpha or low == high):
-        if entry.depth != depth:
-            return None
-        low, high, proved = max(low, entry.at_least), min(high, entry.at_most), False
+    low, high = entry.low, entry.high
     if low >= beta or low == high:
-        return low, proved
-    return (high, proved) if high <= alpha else None
+        return low, True
+    if high <= alpha:
+        return high, True
+    if entry.depth != depth:
+        return None
+    # A guess may lie outside of what is proved.
+    at_least, at_most = max(low, min(entry.at_least, high)), min(high, max(entry.at_most, low))
+    if at_least >= beta or at_least == at_most:
+        return at_least, False
+    return (at_most, False) if at_most <= alpha else None

@@ -1,6 +1,6 @@
 """Domineering as the search sees it: a move is the set of the two cells of its domino.
 
->>> from retro.games.domineering import DomineeringBoard
+>>> from retro.games.domineering.rules import DomineeringBoard
 >>> game = DomineeringGame(DomineeringBoard(3, 3))
 >>> len(game.moves(game.start()))
 6
@@ -10,13 +10,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from retro.games.domineering import OTHER
+from retro.games.domineering.rules import OTHER
 from retro.games.values import LOSS, WIN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from retro.games.domineering import DomineeringBoard, DomineeringPosition, Side
+    from retro.games.domineering.rules import DomineeringBoard, DomineeringPosition, Side
+    from retro.search.engine import Options, Table
+    from retro.search.ladder.search import LadderSearch
 
 
 class Covered(NamedTuple):
@@ -57,9 +59,9 @@ class DomineeringGame:
         return (self.board.cells - state.cells.bit_count()) // 2
 
     def canonical_key(self, state: Covered) -> tuple[int, int]:
-        turns = [self.turn(state.cells, i) for i in range(len(self.board.symmetries))]
-        least = min(turns)
-        return self.key(Covered(least, state.side)), turns.index(least)
+        images = [self.turn(state.cells, i) for i in range(len(self.board.symmetries))]
+        least = min(images)
+        return self.key(Covered(least, state.side)), images.index(least)
 
     def turn(self, move: int, symmetry: int) -> int:
         goes_to = self.board.symmetries[symmetry]
@@ -78,8 +80,32 @@ class DomineeringGame:
             return LOSS, LOSS
         return LOSS, WIN
 
+    def worth(self, state: Covered) -> int:
+        """Places for a domino, less the opponent's: no symmetry changes their numbers."""
+        mine = self._places(state.cells, state.side)
+        return len(mine) - len(self._places(state.cells, OTHER[state.side]))
+
     def _places(self, covered: int, side: Side) -> list[int]:
         return [domino for domino in self.board.dominoes[side] if not domino & covered]
+
+
+def make_search(
+    board: DomineeringBoard, options: Options, tables: Sequence[Table] = ()
+) -> LadderSearch[Covered]:
+    """The plain engine of a board of any size.
+
+    A count of safe dominoes says who wins, not how soon, so distances do without it.
+    """
+    from retro.search.ladder.search import LadderSearch
+
+    return LadderSearch(
+        DomineeringGame(board), board.cells, options, bounds_tell_plies=False, move_of=_first_cell
+    )
+
+
+def _first_cell(domino: int) -> int:
+    """A domino as people move it: its lower or left cell."""
+    return domino & -domino
 
 
 def _disjoint(dominoes: Iterable[int], avoid: Iterable[int] = ()) -> int:

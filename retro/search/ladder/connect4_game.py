@@ -26,25 +26,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from retro.games.stones import bits_of
 from retro.games.values import DRAW
-from retro.search.lines import LineGame, Stones, bits_of
+from retro.search.ladder.lines import LineGame, Stones
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from retro.games.connect import Board, Position
+    from retro.games.connect4.rules import Connect4Board, Connect4Position
 
 
 class ConnectGame(LineGame):
-    """The rules of `Board` and every hook the ladder knows.
+    """The rules of `Connect4Board` and every hook the ladder knows.
 
-    >>> from retro.games.connect import Board
-    >>> game = ConnectGame(Board(5, 4))
+    >>> from retro.games.connect4.rules import Connect4Board
+    >>> game = ConnectGame(Connect4Board(5, 4))
     >>> [game.column(move) for move in game.moves(game.start())]
     [0, 1, 2, 3, 4]
     """
 
-    def __init__(self, board: Board) -> None:
+    def __init__(self, board: Connect4Board) -> None:
         self.board = board
         super().__init__(board.lines, [_identity(board), _mirror(board)])
         self._bottom = sum(board.bit(c, 0) for c in range(board.width))
@@ -55,7 +56,7 @@ class ConnectGame(LineGame):
             for from_top in range(1, board.height, 2)
         )
 
-    def state(self, position: Position) -> Stones:
+    def state(self, position: Connect4Position) -> Stones:
         return Stones(position.mover, position.opponent)
 
     def column(self, move: int) -> int:
@@ -103,13 +104,13 @@ class ConnectGame(LineGame):
         return ((state.mine | state.theirs | state.grey) + self._bottom) & self._all
 
 
-def _identity(board: Board) -> dict[int, int]:
+def _identity(board: Connect4Board) -> dict[int, int]:
     return {
         board.bit(c, r): board.bit(c, r) for c in range(board.width) for r in range(board.height)
     }
 
 
-def _mirror(board: Board) -> dict[int, int]:
+def _mirror(board: Connect4Board) -> dict[int, int]:
     return {
         board.bit(c, r): board.bit(board.width - 1 - c, r)
         for c in range(board.width)

@@ -6,7 +6,7 @@ A table's plies are handed to the engine as arrays, no file and no Python in the
               ^ start[8]               ^ start[9]              word, and so on: an answer
                                                                costs one cache line
 
-The place of a position comes from `retro.index.ranking`, whatever that does.
+The place of a position comes from `retro.index.halves.ranking`, whatever that does.
 
 *When a table may be asked.* Only about quiet positions: the side to move cannot
 complete a line at once, and neither could the other side if it were to move.
@@ -16,6 +16,11 @@ it), so tables may leave everything else blank.
 *What an answer means.* The value is for the side to move: WIN says score >= 1,
 DRAW score = 0, LOSS score <= -1. That decides every question about the value
 and, of those about the distance, the ones it contradicts; the rest is searched.
+
+*Whether it pays.* Asking takes as long as some nodes, so only positions that hold the
+stones of the table's root are asked about, and `tally` counts what came of it: where
+few answers decide anything (a table of wins and draws, a question about distances),
+the solver goes on without.
 
 The engine chooses by *type*: with `NoLeaves` the code is not there.
 """
@@ -28,19 +33,20 @@ import numpy as np
 from numba.core.errors import TypingError
 from numba.extending import overload
 
-from retro.index.ranking import rank_many
+from retro.index.halves.ranking import rank_many
 from retro.jit import inner
-from retro.search.engine_bits import U1, popcount
+from retro.search.connect4.bits import U1, popcount
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-    from retro.index.layout import Layout, Shape
+    from retro.index.halves.layout import Layout, Shape
 
 NO_VALUE = np.int64(2)
 MOST = 32  # positions asked about at a time, the width of the widest board
+ASKED, ANSWERED, DECIDED = range(3)  # what is counted: positions
 
 
 class NoLeaves(NamedTuple):
@@ -48,6 +54,8 @@ class NoLeaves(NamedTuple):
 
     first_ply: np.int64 = np.int64(1)
     last_ply: np.int64 = np.int64(0)
+    root_first: np.uint64 = np.uint64(0)
+    root_second: np.uint64 = np.uint64(0)
 
 
 class Leaves(NamedTuple):
@@ -55,12 +63,14 @@ class Leaves(NamedTuple):
 
     first_ply: np.int64
     last_ply: np.int64
+    root_first: np.uint64  # the stones of the table's root: what lacks one is not in the table
+    root_second: np.uint64
     words: NDArray[np.uint64]
     start: NDArray[np.int64]  # [ply] its first word in `words`
     first: NDArray[np.uint64]  # the positions being asked about
     second: NDArray[np.uint64]
     ranks: NDArray[np.int64]
-    hits: NDArray[np.int64]  # [1] answers given so far
+    tally: NDArray[np.int64]  # [3] ASKED, ANSWERED and DECIDED so far
     shape: Shape
 
 
@@ -75,18 +85,20 @@ def make_leaves(layout: Layout, plies: range, read: Callable[[int], NDArray[np.u
     return Leaves(
         first_ply=np.int64(plies.start),
         last_ply=np.int64(plies.stop - 1),
+        root_first=layout.shape.root_first,
+        root_second=layout.shape.root_second,
         words=words,
         start=start,
         first=np.zeros(MOST, np.uint64),
         second=np.zeros(MOST, np.uint64),
         ranks=np.zeros(MOST, np.int64),
-        hits=np.zeros(1, np.int64),
+        tally=np.zeros(3, np.int64),
         shape=layout.shape,
     )
 
 
 def fork_leaves(leaves: Leaves | NoLeaves) -> Leaves | NoLeaves:
-    """The same plies with scratch memory of their own; hits are counted together, roughly."""
+    """The same plies with scratch memory of their own; all count together, roughly."""
     if isinstance(leaves, NoLeaves):
         return leaves
     return leaves._replace(
@@ -131,6 +143,7 @@ def _find(leaves, words, at, step, count, values, into, out_step):
         first[i] = mask ^ mover if is_odd else mover
         second[i] = mover if is_odd else mask ^ mover
     rank_many(leaves.shape, first, second, ranks)
+    leaves.tally[ASKED] += count
     for i in range(count):
         ply = popcount(first[i] | second[i])
         value = NO_VALUE
@@ -139,7 +152,7 @@ def _find(leaves, words, at, step, count, values, into, out_step):
             bit = np.uint64(ranks[i] & 63)
             win, loss = leaves.words[word] >> bit, leaves.words[word + 1] >> bit
             value = np.int64(win & U1) - np.int64(loss & U1)
-            leaves.hits[0] += 1
+            leaves.tally[ANSWERED] += 1
         values[into + i * out_step] = value
 
 
@@ -156,3 +169,20 @@ def _leaf_values(leaves, stones, count, values):
     if leaves.instance_class is Leaves:
         return find
     raise TypingError(f"wanted NoLeaves or Leaves, found {leaves}")
+
+
+def count_decided(leaves: Leaves | NoLeaves, number: int) -> None:
+    """Note that so many answers made a search needless."""
+    if isinstance(leaves, Leaves):
+        leaves.tally[DECIDED] += number
+
+
+@overload(count_decided, jit_options={"nogil": True})
+def _count_decided(leaves, number):
+    def none(leaves, number):
+        pass
+
+    def add(leaves, number):
+        leaves.tally[DECIDED] += number
+
+    return none if leaves.instance_class is NoLeaves else add

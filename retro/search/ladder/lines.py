@@ -88,8 +88,20 @@ class Lines:
         high = WIN if self.has_live(theirs | grey) else DRAW
         return low, high
 
+    def worth(self, state: Stones) -> int:
+        """The lines still live for the side to move, less those of the other side.
 
-class Turns:
+        Greying changes no live line and turning only moves them, so neither changes this.
+        Lines weighed by their stones guide worse (docs/search.md).
+        """
+        mine, theirs, grey = state
+        total = 0
+        for line in self.lines:
+            total += (not line & (theirs | grey)) - (not line & (mine | grey))
+        return total
+
+
+class SymmetryMaps:
     """The symmetries of a board, applied to sets of cells eight bits at a time."""
 
     def __init__(self, symmetries: Iterable[Mapping[int, int]]) -> None:
@@ -148,9 +160,9 @@ class LineGame:
         self._symmetries = symmetries
 
     @cached_property
-    def _turns(self) -> Turns:
+    def _maps(self) -> SymmetryMaps:
         """Made when first used: of a large board they are large, too."""
-        return Turns(self._symmetries)
+        return SymmetryMaps(self._symmetries)
 
     def start(self) -> Stones:
         return Stones()
@@ -171,14 +183,14 @@ class LineGame:
         return (state.grey << self._width | state.theirs) << self._width | state.mine
 
     def canonical_key(self, state: Stones) -> tuple[int, int]:
-        turned, symmetry = self._turns.canonical(state)
+        turned, symmetry = self._maps.canonical(state)
         return self.key(turned), symmetry
 
     def turn(self, move: int, symmetry: int) -> int:
-        return self._turns.cell(move, symmetry)
+        return self._maps.cell(move, symmetry)
 
     def turn_back(self, move: int, symmetry: int) -> int:
-        return self._turns.cell_back(move, symmetry)
+        return self._maps.cell_back(move, symmetry)
 
     def grey(self, state: Stones) -> Stones:
         return self.lines.grey(state)
@@ -192,16 +204,9 @@ class LineGame:
         empty = self.empty(state) & ~move
         return self.lines.winning_cells(state.mine | move, empty).bit_count()
 
+    def worth(self, state: Stones) -> int:
+        return self.lines.worth(state)
+
     def empty(self, state: Stones) -> int:
         """The set of empty cells."""
         return self._all & ~(state.mine | state.theirs | state.grey)
-
-
-def bits_of(cells: int) -> list[int]:
-    """A set of cells as a list of single bits, lowest first."""
-    found = []
-    while cells:
-        bit = cells & -cells
-        found.append(bit)
-        cells ^= bit
-    return found

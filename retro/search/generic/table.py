@@ -27,7 +27,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from retro.games.connect_bits import U0, U1
+from retro.bits import U0, U1
 from retro.jit import inner
 
 WON = 130  # more than the plies of any game: a move adds at least one bit to two words

@@ -11,6 +11,7 @@ belongs to one rung of the ladder, so that what it is worth can be measured.
     Threatening  urgency                                                 rung threats
     Forcing      candidates                                              rung forced
     Bounded      bounds                                                  rung bounds
+    Graded       worth                                                   rung graded
 
 States never change: `play` returns another one, so nothing needs to be undone
 and a table may keep what it likes. Values are always for the side to move.
@@ -118,6 +119,18 @@ class Bounded(Protocol[Asked]):
 
     def bounds(self, state: Asked) -> tuple[int, int]:
         """(low, high) with low <= value <= high; the state is not terminal."""
+        ...
+
+
+@runtime_checkable
+class Graded(Protocol[Asked]):
+    """Games in which a look tells who stands better."""
+
+    def worth(self, state: Asked) -> int:
+        """A guess, good for the side to move when above 0; the state is not terminal.
+
+        States that share a key of the table, turned or with dead stones grey, share it.
+        """
         ...
 
 

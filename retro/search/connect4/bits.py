@@ -21,20 +21,15 @@ uint64; W * (H + 1) <= 64.
 from __future__ import annotations
 
 import itertools
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from retro.jit import inner
-
-# For small functions of the node loop: a call would copy the whole Board. They keep their
-# Python wrapper, cheap for plain numbers, so that tests can call them.
-_INLINED: dict[str, Any] = {"nogil": True, "forceinline": True, "no_cfunc_wrapper": True}
-inlined = njit(**_INLINED)
+from retro.jit import inlined, inner
 
 U0 = np.uint64(0)
 U1 = np.uint64(1)

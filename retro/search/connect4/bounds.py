@@ -25,7 +25,8 @@ below the leader's threat on a lower row.
 
 from __future__ import annotations
 
-from retro.search.engine_bits import U0, U1, gaps, has_line, inlined, popcount
+from retro.jit import inlined
+from retro.search.connect4.bits import U0, U1, gaps, has_line, popcount
 
 
 @inlined

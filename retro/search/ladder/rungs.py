@@ -13,6 +13,8 @@
     bounds             values that a look can rule out are not searched
     deepening          shallow searches first: near wins are cheap to prove
     table_move         the move that was best before first
+    doubling           deepen to 1, 2, 4, 8 ... plies: a guide need not be exact
+    graded             an evaluation says what looks best, where the depth ends and in between
 
 `LADDER` climbs them one by one. Every set of rungs gives the same value.
 """
@@ -23,7 +25,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
-    from retro.search.table import Replacement
+    from retro.search.ladder.table import Replacement
 
 Core = Literal["minimax", "negamax", "alpha-beta"]
 
@@ -31,6 +33,8 @@ Core = Literal["minimax", "negamax", "alpha-beta"]
 @dataclass(frozen=True)
 class Rungs:
     """Which rungs a search uses; by default all but deepening, which a solver pays for twice.
+
+    `doubling` is a way of deepening and means nothing without it.
 
     `core="minimax"` is the definition and takes no other rung. Without the
     table, the rungs about its keys and its moves have nothing to work on.
@@ -49,6 +53,8 @@ class Rungs:
     forced: bool = True
     bounds: bool = True
     deepening: bool = False
+    doubling: bool = False
+    graded: bool = False
 
 
 MINIMAX = Rungs(
@@ -77,7 +83,14 @@ _STEPS: tuple[tuple[str, dict[str, object]], ...] = (
     ("bounds", {"bounds": True}),
     ("deepening", {"deepening": True}),
     ("table move", {"table_move": True}),
+    ("doubling", {"doubling": True}),
+    ("graded", {"graded": True}),
 )
+
+
+def guided(rungs: Rungs) -> Rungs:
+    """The same rungs with guided deepening, the top of the ladder."""
+    return replace(rungs, deepening=True, table_move=True, doubling=True, graded=True)
 
 
 def climb(slots: int = 1 << 20, replacement: Replacement = "two-tier") -> list[tuple[str, Rungs]]:

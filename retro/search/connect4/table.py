@@ -22,9 +22,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from retro.jit import entry
-from retro.search.engine_bits import U0, U1, Board, inlined
+from retro.jit import entry, inlined, inner
+from retro.search.connect4.bits import U0, U1, Board
 
+MIRROR_PLIES = 16  # later, a mirror image hardly ever comes up in the same search
 DATA_BITS = 20
 MAX_BUCKET_BITS = 58  # 2 ** 62 bytes: no memory is larger, and sizes stay within 64 bits
 MAX_TAG_BITS = 64 - DATA_BITS
@@ -73,6 +74,30 @@ def make_table(board: Board, size_bytes: int) -> tuple[np.ndarray, Hashing]:
         np.uint64(bucket_bits),
     )
     return np.zeros(2 << bucket_bits, np.uint64), hashing
+
+
+@inner
+def mirrored(board, cells):
+    """Left-right mirror image of a board or of a code."""
+    image = U0
+    column = (board.column << U1) | U1
+    for _ in range(board.width):
+        image = (image << board.step) | (cells & column)
+        cells >>= board.step
+    return image
+
+
+@inlined
+def code_of(board, mover, mask, plies):
+    """Return the code of a position or, early in the game, the lesser of it and its mirror's.
+
+    In each column `mover + mask` is the mover's stones plus a full run up to the top
+    stone: it cannot carry into the next column, and mask is its highest bits.
+    """
+    code = mover + mask
+    if plies < MIRROR_PLIES:
+        return min(code, mirrored(board, code))
+    return code
 
 
 @inlined

@@ -1,0 +1,1 @@
+"""A plain alpha-beta that does not know the game, rung by rung; it solves large boards."""
