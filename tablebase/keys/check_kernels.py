@@ -6,14 +6,15 @@ A layer is right if, and only if, these hold for each of its keys; `after` is th
     canonical  it is the chosen one of its symmetry class
     live       the rules do not decide it, and it has a move
     closed     every undecided successor is in `after`
-    value      it is the best over the successors: by the rules, or as `after` has it
+    value      it is the best over the successors: by the rules, or as `after` has it; and so
+               the score, which says the plies to the end, too, if the table has distances
     reached    it is a successor of a key of the layer before, or the root
 
 Closed and reached make the keys exactly those that play can reach, so nothing is
 missing and nothing is too much. Every move of every key is played and looked up, by plain
 binary search; the walk may stop at a winning move, this may not.
 
-The jitted rules are their own judge here; `keyed_verify` asks the plain ones about a sample.
+The jitted rules are their own judge here; `check` asks the plain ones about a sample.
 """
 
 from __future__ import annotations
@@ -24,9 +25,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from retro.games.keyed import UNDECIDED, canonical, move_limit, outcome, play
+from retro.cores import available_cores
+from retro.games.kernels import UNDECIDED, canonical, move_limit, outcome, play
 from retro.jit import entry, inner
-from retro.walk.layers import available_cores
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,11 +35,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from tablebase.keyed_store import Page
+    from tablebase.keys.store import Page
 
 SOUND, ORDER, NOT_CANONICAL, NOT_LIVE, NOT_CLOSED, WRONG_VALUE, NOT_REACHED = range(7)
 STRETCH = 1 << 16  # keys that a thread checks at a time
-NOTHING = -2  # below every value
+NOTHING = -200  # below every value and score
+# What a game is worth that the side to move has won, and how much less it is worth a ply later.
+VALUES, SCORES = (1, 0), (127, 1)
 U0 = np.uint64(0)
 
 
@@ -56,6 +59,8 @@ def find_fault(
     after: Page,
     met: NDArray[np.bool_],
     report: Callable[[], None] = lambda: None,
+    *,
+    worth: tuple[int, int] = VALUES,
 ) -> Fault | None:
     """The first fault of a layer; marks in `met`, in place, the keys of `after` that follow it.
 
@@ -67,7 +72,7 @@ def find_fault(
 
     def check(stretch: tuple[int, int]) -> tuple[int, int, int]:
         found: tuple[int, int, int] = check_stretch(
-            rules, *layer.keys, layer.values, *stretch, *after.keys, after.values, met
+            rules, (*layer.keys, layer.values), stretch, (*after.keys, after.values), met, worth
         )
         return found
 
@@ -99,8 +104,15 @@ def _place(keys_a, keys_b, a, b):
 
 
 @entry
-def check_stretch(rules, keys_a, keys_b, values, begin, end, after_a, after_b, after_values, met):
-    """(kind, place, right value) of the first fault among the keys from begin to before end."""
+def check_stretch(rules, layer, stretch, after, met, worth):
+    """(kind, place, right value) of the first fault among the keys of a stretch.
+
+    A layer is (a, b, values), a stretch (begin, end), `worth` VALUES or SCORES.
+    """
+    won, later = worth
+    keys_a, keys_b, values = layer
+    after_a, after_b, after_values = after
+    begin, end = stretch
     limit = move_limit(rules)
     for i in range(begin, end):
         a, b = keys_a[i], keys_b[i] if len(keys_b) > 0 else U0
@@ -125,7 +137,9 @@ def check_stretch(rules, keys_a, keys_b, values, begin, end, after_a, after_b, a
                         return NOT_CLOSED, i, 0
                     met[place] = True
                     value = np.int64(after_values[place])
-                best = max(best, -value)
+                else:
+                    value *= won
+                best = max(best, -value + later * ((value > 0) - (value < 0)))
         if best == NOTHING:
             return NOT_LIVE, i, 0
         if values[i] != best:

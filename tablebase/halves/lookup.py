@@ -24,18 +24,23 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retro.games.connect_bits import U0, U1, column_part, gravity_holds, has_line, popcount
+from retro.bits import U0, U1, popcount
+from retro.games.connect4.bits import column_part, gravity_holds, has_line
 from retro.jit import entry, inner
-from tablebase.format import CHUNK_WORDS
+from tablebase.halves.format import CHUNK_WORDS
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
     from numpy.typing import NDArray
 
-    from tablebase.store import TableFile
+    from tablebase.halves.store import TableFile
 
 # What `check_many` and `settle_many` find of a position.
 OPEN, ILLEGAL, FINISHED, SETTLED = 0, 1, 2, 3
-PAGE_BYTES = 2 * 8 * CHUNK_WORDS
+PLANE_BYTES = 8 * CHUNK_WORDS  # of a page
+PAGE_BYTES = 2 * PLANE_BYTES  # of win and loss
 
 
 @entry
@@ -112,7 +117,7 @@ def _page_numbers(plies, ranks, first_page, pages):
 
 
 @entry
-def _gather(ranks, pages, slot_of, cache, values):
+def gather_values(ranks, pages, slot_of, cache, values):
     """Multiply signs with the values of positions whose pages are in memory; in place."""
     for i in range(len(ranks)):
         if ranks[i] >= 0:
@@ -122,26 +127,47 @@ def _gather(ranks, pages, slot_of, cache, values):
             values[i] *= np.int8(win & U1) - np.int8(loss & U1)
 
 
+@entry
+def gather_numbers(ranks, pages, slot_of, cache, numbers):
+    """Write the numbers of positions whose pages are in memory; in place."""
+    for i in range(len(ranks)):
+        if ranks[i] >= 0:
+            slot, word = slot_of[pages[i]], (ranks[i] >> 6) % CHUNK_WORDS
+            bit = np.uint64(ranks[i] & 63)
+            number = 0
+            for plane in range(2, cache.shape[1]):
+                number |= np.int64((cache[slot, plane, word] >> bit) & U1) << (plane - 2)
+            numbers[i] = number
+
+
 class PageCache:
     """Pages of an open table, at most `cache_bytes` of them. Safe to use from several threads."""
 
     def __init__(self, file: TableFile, layer_words: NDArray[np.int64], cache_bytes: int) -> None:
         self._file = file
         self._words = layer_words
+        planes = max(len(file.header.planes(ply)) for ply in file.header.plies)
         pages = -(-layer_words // CHUNK_WORDS)
         self._first_page = np.concatenate(([0], np.cumsum(pages)))
-        slots = max(1, min(int(self._first_page[-1]), cache_bytes // PAGE_BYTES))
+        slots = max(1, min(int(self._first_page[-1]), cache_bytes // (planes * PLANE_BYTES)))
         self._slot_of = np.full(self._first_page[-1], -1, np.int32)
         self._page_in = np.full(slots, -1, np.int64)
         self._last_use = np.zeros(slots, np.int64)
-        self._cache = np.empty((slots, 2, CHUNK_WORDS), np.uint64)
+        self._cache = np.empty((slots, planes, CHUNK_WORDS), np.uint64)
         self._clock = 0
         self._lock = threading.Lock()
 
     def look_up(
-        self, plies: NDArray[np.int64], ranks: NDArray[np.int64], values: NDArray[np.int8]
+        self,
+        plies: NDArray[np.int64],
+        ranks: NDArray[np.int64],
+        values: NDArray[Any],
+        gather: Callable[..., None] = gather_values,
     ) -> None:
-        """Multiply signs with the values of many positions, in place; those of rank -1 stay."""
+        """Gather what the pages have of many positions, in place; those of rank -1 stay.
+
+        `gather_values` multiplies signs with values, `gather_numbers` writes numbers.
+        """
         pages = np.empty(len(ranks), np.int64)
         _page_numbers(plies, ranks, self._first_page, pages)
         needed = np.flatnonzero(np.bincount(pages[pages >= 0], minlength=1))
@@ -150,7 +176,7 @@ class PageCache:
         with self._lock:
             if len(needed) <= len(self._page_in):
                 self._load(needed)
-                _gather(ranks, pages, self._slot_of, self._cache, values)
+                gather(ranks, pages, self._slot_of, self._cache, values)
                 return
             # More pages than memory: take the positions in the order of their pages.
             order = np.argsort(pages, kind="stable")
@@ -159,7 +185,7 @@ class PageCache:
                 here = order[low:high]
                 part = values[here]
                 self._load(some)
-                _gather(ranks[here], pages[here], self._slot_of, self._cache, part)
+                gather(ranks[here], pages[here], self._slot_of, self._cache, part)
                 values[here] = part
 
     def _load(self, needed: NDArray[np.int64]) -> None:
@@ -177,6 +203,8 @@ class PageCache:
             ply = int(np.searchsorted(self._first_page, page, side="right")) - 1
             begin = int(page - self._first_page[ply]) * CHUNK_WORDS
             end = min(begin + CHUNK_WORDS, int(self._words[ply]))
-            self._cache[slot, :, : end - begin] = self._file.read(ply, begin, end)
+            planes = self._file.read(ply, begin, end)
+            self._cache[slot, : len(planes), : end - begin] = planes
+            self._cache[slot, len(planes) :] = 0
             self._slot_of[page], self._page_in[slot] = slot, page
             self._last_use[slot] = self._clock

@@ -9,15 +9,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from retro.search.engine_leaves import Leaves, make_leaves
+from retro.search.connect4.leaves import Leaves, make_leaves
+from tablebase.halves.format import PLANES
 
 if TYPE_CHECKING:
-    from tablebase.probe import Tablebase
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from tablebase.halves.reader import HalvesReader
 
 BYTES_PER_WORD = 2 * 8  # of both planes
 
 
-def load_leaves(table: Tablebase, first_ply: int, max_bytes: int) -> Leaves | None:
+def load_leaves(table: HalvesReader, first_ply: int, max_bytes: int) -> Leaves | None:
     """Read `first_ply` and the plies after it, as many as fit in `max_bytes`; None if none does.
 
     Every ply is checked against its digest.
@@ -30,4 +34,8 @@ def load_leaves(table: Tablebase, first_ply: int, max_bytes: int) -> Leaves | No
             break
         last += 1
     plies = range(first, last)
-    return make_leaves(table.layout, plies, table.read_checked) if plies else None
+
+    def read(ply: int) -> NDArray[np.uint64]:
+        return table.read_checked(ply)[: len(PLANES)]
+
+    return make_leaves(table.layout, plies, read) if plies else None

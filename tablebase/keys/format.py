@@ -6,7 +6,7 @@ the two are one family, told apart by the root attribute `index`.
 Root attributes (64-bit integers, or fixed-length ASCII strings)
 ----------------------------------------------------------------
     format          "retro-tablebase"
-    format_version  1: the version of this index, see the history
+    format_version  1, or 2 if the table has distances: the version of this index, see the history
     generator       name and version of the program that wrote it; for people
     game            name in the catalogue: "mnk", "quarto", ...
     board           size as text, WIDTHxHEIGHT
@@ -16,9 +16,11 @@ Root attributes (64-bit integers, or fixed-length ASCII strings)
     words           64-bit words of a key, 1 or 2
     first_ply, last_ply   the layers that are in the file; the last holds no unfinished position
     metric          "wdl": win/draw/loss for the side to move
+    distances       1 if the file says how many plies the game lasts. Left out, and left out of
+                    `digest`, if it does not (it is 0)
     value           +1, 0, -1: the value of `root` for its side to move
     digest          SHA-256 (hex) over all other root attributes but `generator` and `finished`,
-                    and over the attributes of every ply; see `format.table_digest`
+                    and over the attributes of every ply; see `files.seal.table_digest`
     finished        1, written last of all; a file without it is not a table
 
 Groups `ply-00`, `ply-01`, ... one per layer
@@ -28,14 +30,23 @@ Groups `ply-00`, `ply-01`, ... one per layer
                     positions that play from the root can reach
                     values: four values a byte, the first in the lowest two bits; 0 loss, 1 draw,
                     2 win for the side to move
+                    plies: with distances only, one byte a key: in how many plies the game ends if
+                    the winner hurries and the loser delays; 0 for draws, which all last until
+                    nothing can be added, on the last ply of the game
+                    digests, if the ply has more than one chunk of keys: 32 bytes for each of them,
+                    the SHA-256 of "HEADER PLY NUMBER PAGE": the header as JSON (sorted keys, no
+                    spaces), the number of the chunk, and the SHA-256 (hex) of its bytes of a, b
+                    and values: so that one chunk can be checked alone
     filters         chunks of at most 32,768 keys; zstd (HDF5 filter 32015, read with
                     `import hdf5plugin`), before it byte shuffle for keys; fletcher32
+    win_in, draw_in, loss_in   with distances only: arrays of integers, [n] how many of the
+                    positions counted below end in exactly n plies so; finished games in 0
     keys            number of keys
     positions       all positions of the classes met on this ply, finished games included
     win, draw, loss of these, for the side to move
     terminal        of these, decided by the rules alone
     canonical_...   the same five counts with one position for every class
-    sha256          hex digest of the bytes of a, b and values
+    sha256          hex digest of the bytes of a, b, values and plies
 
 How to read a value
 -------------------
@@ -49,27 +60,33 @@ neighbours, shuffled or not, take no less.
 Version history
 ---------------
 1   (0.2.0) first version.
+    (0.3.0) the data set `digests` of a ply may be there; files without it are as before.
+2   (0.3.0) tables with distances: the attribute `distances`, the data set plies and three counts of
+    every ply. All else is as in version 1, which tables without distances still have, byte for
+    byte.
 """
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from tablebase.format import FORMAT, METRIC
+from tablebase.files.seal import FORMAT, LEFT_OUT, METRIC
 
 if TYPE_CHECKING:
-    from retro.games.catalogue import PlacementGame
-    from retro.walk.keyed import LayerCounts
+    from retro.games.game import Position
+    from retro.walk.keys.layers import Distances, LayerCounts
 
-VERSION = 1
+VERSION, WITH_DISTANCES = 1, 2
 INDEX = "sorted-keys"
 CHUNK_KEYS = 32_768
+DIGESTS = "digests"
+DIGEST_BYTES = 32
 
 
 @dataclass(frozen=True)
-class KeyedHeader:
+class Header:
     """What a file says about itself before any ply."""
 
     game: str
@@ -82,17 +99,22 @@ class KeyedHeader:
     format_version: int = VERSION
     index: str = INDEX
     metric: str = METRIC
+    distances: int = field(default=0, metadata=LEFT_OUT)
 
 
-def header_for(game: PlacementGame, root: Any, words: int) -> KeyedHeader:
+def header_for(root: Position, *, distances: bool = False) -> Header:
     """The header of the table of everything that can follow a position."""
-    board, options = game.describe(root.board)
-    text, details = game.root_text(root), json.dumps(options, sort_keys=True)
-    return KeyedHeader(game.name, board, details, text, words, root.ply)
+    board = root.board
+    details = json.dumps(board.options, sort_keys=True)
+    words = board.rules.words
+    return Header(
+        board.game_name, board.size_text, details, root.root_text, words, root.ply,
+        format_version=WITH_DISTANCES if distances else VERSION, distances=int(distances),
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)
-class KeyedRecord:
+class PlyRecord:
     """The attributes of one ply."""
 
     ply: int
@@ -108,8 +130,14 @@ class KeyedRecord:
     canonical_loss: int
     canonical_terminal: int
     sha256: str
+    win_in: tuple[int, ...] = field(default=(), metadata=LEFT_OUT)
+    draw_in: tuple[int, ...] = field(default=(), metadata=LEFT_OUT)
+    loss_in: tuple[int, ...] = field(default=(), metadata=LEFT_OUT)
 
 
-def record_of(counts: LayerCounts, keys: int, sha256: str) -> KeyedRecord:
+def record_of(
+    counts: LayerCounts, keys: int, sha256: str, distances: Distances | None = None
+) -> PlyRecord:
     """A ply's attributes from its counts."""
-    return KeyedRecord(counts.ply, keys, *counts.every, *counts.canonical, sha256)
+    ends = distances or ()
+    return PlyRecord(counts.ply, keys, *counts.every, *counts.canonical, sha256, *ends)

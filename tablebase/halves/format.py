@@ -3,7 +3,7 @@
 Root attributes (64-bit integers, or fixed-length ASCII strings)
 ----------------------------------------------------------------
     format          "retro-tablebase"
-    format_version  2
+    format_version  2, or 3 if the table has distances
     generator       name and version of the program that wrote it; for people
     game            "connect": connect-k with gravity
     width, height   columns and rows of the board
@@ -14,6 +14,10 @@ Root attributes (64-bit integers, or fixed-length ASCII strings)
     mirror          1 if only one profile of each mirror pair is stored, else 0
     first_ply, last_ply   the layers whose values are in the file
     metric          "wdl": win/draw/loss for the side to move
+    counts          0 if positions were not counted: then all counts below are 0 but those of the
+                    root's ply. Left out, and left out of `digest`, if they were (it is 1)
+    distances       1 if the file says how many plies the game lasts, see below. Left out, and
+                    left out of `digest`, if it does not (it is 0)
     value           +1, 0, -1: the value of `root` for its side to move
     digest          SHA-256 (hex) over all other root attributes but `generator` and `finished`,
                     and over the attributes of every ply; see `table_digest`
@@ -26,24 +30,39 @@ Groups `ply-00`, `ply-01`, ... one per layer, from that of the root to the full 
     win, draw, loss of these, for the side to move; a completed line counts as a loss, a full
                     board without one as a draw
     terminal        positions with a completed line
+    distances       with distances only: an array of integers, [d] how many of the positions above
+                    are decided in exactly d plies: won if d is odd, lost if it is even, at d = 0
+                    those with a completed line. Draws all last to the full board
     sha256          hex digest of the planes (`plane_digest`), or "" if the ply has none
-    datasets        win, loss, for the plies from first_ply to last_ply: unsigned 64-bit
+    datasets        win, loss, and with distances number-0, number-1, ... as many as the ply has
+                    (see below), for the plies from first_ply to last_ply: unsigned 64-bit
                     little-endian words, one dimension, the same length; chunks of at most 32,768
                     words; filter zstd (HDF5 filter 32015, read with `import hdf5plugin`), each
                     chunk one zstd frame with its checksum (which that filter does not look at,
                     but this program does). A chunk of zeros is left out.
+                    digests, if the ply has more than one chunk: the SHA-256 (32 bytes) of every
+                    chunk, of which `sha256` is the digest: so that one chunk can be checked alone
 
 How to read a value
 -------------------
 First look at the board. If the side to move can complete a line with one stone, it wins. If not,
 but the other side could complete one, were it to move: in two or more cells, the game is lost; in
 one, that cell must be filled, and the value is minus the value of the position after it. Such
-positions are *blank*, both bits 0; only on `last_ply`, if that is not the full board's, no
+positions are *blank*, all bits 0; only on `last_ply`, if that is not the full board's, no
 position is blank.
 
 For any other position bit r % 64 (counted from the least significant) of word r // 64 of `win` is
 set if the position with rank r is a win for the side to move, of `loss` if it is a loss; neither
 is a draw. A position in which a line is complete has no value here, whatever its bits say.
+
+How to read a distance
+----------------------
+The plies to the end of the game if the winner hurries and the loser delays. The look at the
+board gives them, too: 1 if the side to move completes a line; 2 if it is lost because of two
+cells; and one more than after a forced move. A draw lasts as many plies as there are empty cells.
+For any other position the bits at its rank in `number-0`, `number-1`, ... are the binary digits
+of a number h, the lowest first: it is won in 2h + 1 plies, or lost in 2h. A ply with e empty
+cells has as many of these planes as e // 2 has binary digits (0 has none).
 
 The rank, for a position with n stones of which f = ceil(n / 2) are the first player's:
 
@@ -68,7 +87,7 @@ The rank, for a position with n stones of which f = ceil(n / 2) are the first pl
 5.  The rank is 64 * (words of all rectangles before + row * words per row) + column, where row and
     column are the places of the two halves' colourings in their lists, counted from 0.
 
-Padding bits are 0. `retro.index.plain` is this text in a page of Python.
+Padding bits are 0. `retro.index.halves.plain` is this text in a page of Python.
 
 Why so: 6x5 takes 131 MB as version 1, 65 MB with one of each mirror pair, and 35 MB without the
 blank positions; zstd at level 9 would give 32 MB at a sixth of the speed, level 1 with chunks four
@@ -80,31 +99,34 @@ Version history
 2   (0.2.0) one profile of each mirror pair; blank positions; tables of some plies and from a
     root; digests by chunk, so that threads can share the work. Version 1 is refused by name:
     building again takes less time than reading it would be worth.
+    (0.3.0) the attribute `counts` may be there; files without it are as before. So may the
+    data set `digests` of a ply: where it is not, one chunk alone has its zstd checksum only.
+3   (0.3.0) tables with distances: the attributes `distances` of the file and of every ply, and the
+    planes of numbers. All else is as in version 2, which tables without distances still have,
+    byte for byte.
 """
 
 from __future__ import annotations
 
 import hashlib
-import json
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from retro.games.connect import Board, Position
-from retro.games.connect_text import read_moves
+from retro.games.connect4.rules import Connect4Board, Connect4Position
+from retro.games.connect4.text import read_moves
+from retro.walk.task import Planes
+from tablebase.files.packing import CHUNK_WORDS as CHUNK_WORDS
+from tablebase.files.seal import FORMAT, LEFT_OUT, METRIC
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from _typeshed import DataclassInstance
-
-FORMAT = "retro-tablebase"
-VERSION = 2
+VERSION, WITH_DISTANCES = 2, 3
 GAME = "connect"
 INDEX = "two-halves"
-METRIC = "wdl"
-CHUNK_WORDS = 32_768
-COUNT_NAMES = ("positions", "win", "draw", "loss", "terminal")
 PLANES = ("win", "loss")
+DIGESTS = "digests"
+DIGEST_BYTES = 32
 
 
 @dataclass(frozen=True)
@@ -124,15 +146,22 @@ class Header:
     root: str = ""
     index: str = INDEX
     metric: str = METRIC
+    counts: int = field(default=1, metadata=LEFT_OUT)
+    distances: int = field(default=0, metadata=LEFT_OUT)
 
     @property
-    def board(self) -> Board:
-        return Board(self.width, self.height, self.connect)
+    def board(self) -> Connect4Board:
+        return Connect4Board(self.width, self.height, self.connect)
 
     @property
-    def root_position(self) -> Position:
+    def root_position(self) -> Connect4Position:
         """The position that the table starts from."""
         return read_moves(self.board, self.root)
+
+    @property
+    def cut(self) -> tuple[Connect4Board, int, Connect4Position]:
+        """What the ranks depend on."""
+        return self.board, self.left_columns, self.root_position
 
     @property
     def name(self) -> str:
@@ -154,6 +183,11 @@ class Header:
         """Whether the last ply has no blank positions: forced moves would lead out of the file."""
         return self.last_ply < self.board.cells
 
+    def planes(self, ply: int) -> tuple[str, ...]:
+        """The names of a ply's planes."""
+        numbers = Planes(self.board.cells, bool(self.distances)).numbers(ply)
+        return (*PLANES, *(f"number-{bit}" for bit in range(numbers)))
+
 
 @dataclass(frozen=True)
 class PlyRecord:
@@ -166,36 +200,15 @@ class PlyRecord:
     loss: int
     terminal: int
     sha256: str
-
-
-def ply_name(ply: int) -> str:
-    """The group of a ply.
-
-    >>> ply_name(7)
-    'ply-07'
-    """
-    return f"ply-{ply:02d}"
-
-
-def table_digest(
-    header: DataclassInstance, value: int, records: Iterable[DataclassInstance]
-) -> str:
-    """SHA-256 over the JSON text of header, value and plies: sorted keys, no spaces."""
-    content = {
-        "header": asdict(header),
-        "value": value,
-        "plies": [asdict(record) for record in records],
-    }
-    text = json.dumps(content, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()
+    distances: tuple[int, ...] = field(default=(), metadata=LEFT_OUT)
 
 
 def plane_digest(chunk_digests: Iterable[bytes]) -> str:
     """The digest of a ply's planes from those of its chunks.
 
     A chunk's digest is the SHA-256 of its words of `win` followed by those of
-    `loss`, little-endian, without padding; the ply's is the SHA-256 (hex) of
-    these digests one after another.
+    `loss` and of the numbers' planes, little-endian, without padding; the ply's is the
+    SHA-256 (hex) of these digests one after another.
     """
     sha = hashlib.sha256()
     for digest in chunk_digests:

@@ -1,0 +1,162 @@
+"""Files that are whole or not there, whatever is in them.
+
+A file is written aside, synced and renamed, so whoever finds it finds all of it:
+
+    connect4-5x4.h5.partial/     parts of a table being built
+    connect4-5x4.h5.lock         there while somebody builds it
+    connect4-5x4.h5.tmp          the table being written
+    connect4-5x4.h5              the table
+
+Parts may be kept in another folder, such as one that other machines share: then they, and
+one more lock, are beside the place that the table would have there.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import shutil
+import uuid
+from typing import TYPE_CHECKING, Self
+
+from retro.errors import DamagedFileError, StorageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+class Closing:
+    """What has a `close` and is closed at the end of a `with`."""
+
+    def close(self) -> None:
+        raise NotImplementedError
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+@contextlib.contextmanager
+def storage_errors(path: Path) -> Iterator[None]:
+    """Name what goes wrong when writing."""
+    try:
+        yield
+    except (StorageError, DamagedFileError):
+        raise
+    except OSError as error:
+        reason = os.strerror(error.errno) if error.errno else str(error).splitlines()[0]
+        hint = "; free some space and run the same command again" * (error.errno == errno.ENOSPC)
+        raise StorageError(f"cannot write {path}: {reason}{hint}") from error
+
+
+@contextlib.contextmanager
+def whole_file(path: Path, *, synced: bool = True, alone: bool = True) -> Iterator[Path]:
+    """Where to write a file that is to be whole or not there; synced, even after a power cut.
+
+    A writer who is not alone gets a name aside that no other has, so that they do not meet.
+    """
+    own = "" if alone else f".{uuid.uuid4().hex[:12]}"
+    aside = _aside(path, own)
+    try:
+        yield aside
+        if synced:
+            sync(aside)
+        aside.replace(path)
+    except BaseException:
+        aside.unlink(missing_ok=True)
+        raise
+    if synced:
+        sync(path.parent)
+
+
+def write_whole(path: Path, content: bytes, *, synced: bool = True) -> None:
+    """Write a file that is whole or not there."""
+    with whole_file(path, synced=synced) as aside:
+        aside.write_bytes(content)
+
+
+def parts_folder(path: Path) -> Path:
+    """Where the parts of a table being built are."""
+    return path.with_name(path.name + ".partial")
+
+
+def parts_place(path: Path, work_dir: Path | None) -> Path:
+    """The path beside which the parts of a table are kept: its own, or one in another folder."""
+    return path if work_dir is None else work_dir.absolute() / path.name
+
+
+def parts_size(path: Path) -> int:
+    """Bytes of all parts of a table."""
+    return sum(part.stat().st_size for part in parts_folder(path).glob("*.*"))
+
+
+def tidy_parts(path: Path) -> None:
+    """Remove what a build left when it died after joining; not what a build at work needs."""
+    folder, aside, lock = parts_folder(path), _aside(path), _lock(path)
+    if folder.exists() or aside.exists() or lock.exists():
+        with contextlib.suppress(StorageError), only_builder(path):
+            shutil.rmtree(folder, ignore_errors=True)
+            with contextlib.suppress(OSError):
+                aside.unlink(missing_ok=True)
+
+
+def _aside(path: Path, own: str = "") -> Path:
+    return path.with_name(f"{path.name}{own}.tmp")
+
+
+def _lock(path: Path) -> Path:
+    return path.with_name(path.name + ".lock")
+
+
+def require_room(path: Path, beside: Path) -> None:
+    """Refuse to join the parts of a table where the disk has no room for it."""
+    needed = parts_size(beside) + (1 << 20)
+    free = shutil.disk_usage(path.parent).free
+    if free < needed:
+        raise StorageError(
+            f"joining {path} needs {needed:,} bytes, {path.parent} has {free:,} free"
+        )
+
+
+def sync(path: Path) -> None:
+    """Have a file or folder safe on disk."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+@contextlib.contextmanager
+def only_builder(path: Path) -> Iterator[None]:
+    """Keep a second build of the same table out; the lock dies with its process."""
+    try:
+        import fcntl
+    except ImportError:  # not a POSIX system: two builds at once would only waste time
+        yield
+        return
+    lock = _lock(path)
+    with storage_errors(lock.parent):
+        lock.parent.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(lock, os.O_RDWR | os.O_CREAT, 0o666)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            # Whoever had it may have removed it meanwhile: then a third one has a lock, too.
+            if not os.path.samestat(os.fstat(descriptor), lock.stat()):
+                raise BlockingIOError
+        except (BlockingIOError, FileNotFoundError):
+            raise StorageError(f"another process is building {path}") from None
+        except OSError as error:
+            reason = f"{lock} cannot be locked: {error.strerror}"
+            raise StorageError(f"{reason}; wanted a disk with flock") from None
+        try:
+            yield
+        finally:
+            lock.unlink(missing_ok=True)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,374 @@
+"""HDF5 as this project uses it. No other module imports h5py.
+
+What is in a table or a part of one, whatever its index:
+
+    /               attributes: the header, a dataclass; in a table also its value and digest
+    /ply-07         attributes: the counts of a ply, a dataclass
+    /ply-07/win     the data of a ply, in compressed chunks
+
+Attributes are 64-bit integers or fixed-length ASCII strings: HDF5 keeps other strings
+in a heap without a checksum. What a file may hold at all `opening` says.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import stat
+from dataclasses import fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+import h5py
+import numpy as np
+from h5py import File as File
+from h5py import Group as Group
+
+from retro.errors import (
+    ChecksumError,
+    DamagedFileError,
+    IncompleteTableError,
+    MissingTableError,
+    StorageError,
+    TablebaseError,
+)
+from retro.version import VERSION as GENERATOR_VERSION
+from tablebase.files.atomic import Closing, storage_errors, whole_file
+from tablebase.files.chunks import pack_chunk, unpack_chunk
+from tablebase.files.opening import read_integer, read_integers, read_text, reading
+from tablebase.files.remote import RemoteFile, Source
+from tablebase.files.seal import FORMAT, said, table_digest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from concurrent.futures import Executor
+
+    from _typeshed import DataclassInstance
+    from numpy.typing import NDArray
+
+Content = TypeVar("Content", bound="DataclassInstance")
+
+GENERATOR = f"retro-tablebase {GENERATOR_VERSION}"
+ZSTD_FILTER = 32015  # its registered number
+LIBRARY_VERSIONS = ("v110", "v110")  # checksummed and smaller metadata; read by HDF5 1.10 and later
+
+SMALL_CONTENTS = 2_048  # HDF5's own
+MOST_COMPACT = 60_000  # bytes; HDF5's limit is 64 kB
+
+
+def open_file(path: Source) -> File:
+    """Open a file to read; what is wrong with it gets its name."""
+    try:
+        if isinstance(path, Path):
+            _require_file(path)
+        return h5py.File(path, "r")
+    except (FileNotFoundError, NotADirectoryError):
+        raise MissingTableError(f"no table at {path}") from None
+    except PermissionError as error:
+        raise StorageError(f"cannot read {path}: {error.strerror}") from None
+    except BlockingIOError:
+        raise StorageError(f"{path} is locked: another program is writing it") from None
+    except (OSError, ValueError) as error:
+        if isinstance(error, TablebaseError):
+            raise
+        reason = str(error).splitlines()[0]
+        raise DamagedFileError(f"{path} is damaged or no table: {reason}") from error
+
+
+def _require_file(path: Path) -> None:
+    """Refuse what is no plain file: opening a pipe would wait for somebody to write into it."""
+    mode = path.stat().st_mode
+    if not stat.S_ISREG(mode):
+        kind = "a folder" if stat.S_ISDIR(mode) else "no plain file"
+        raise DamagedFileError(f"{path} is {kind}, wanted a table")
+
+
+class OpenFile(Closing):
+    """A file that is open to read. Use it as a context manager."""
+
+    def __init__(self, path: Source) -> None:
+        self.path = path
+        self._opened = open_file(path)
+        self.size = path.size if isinstance(path, RemoteFile) else path.stat().st_size
+
+    @property
+    def _file(self) -> File:
+        """The file; whoever asks after `close` is told so."""
+        if not self._opened:
+            raise StorageError(f"{self.path} is closed")
+        return self._opened
+
+    def require_open(self) -> None:
+        """Refuse what is asked after `close`, though the answer may still be in memory."""
+        assert self._file
+
+    def fetch(self, chunks: Iterable[tuple[Group, str, int]]) -> None:
+        """Have some chunks at hand, (group, data set, first item) each: of a file elsewhere."""
+        if isinstance(self.path, RemoteFile):
+            places = (
+                group[name].id.get_chunk_info_by_coord((first,)) for group, name, first in chunks
+            )
+            self.path.fetch(
+                (place.byte_offset, place.byte_offset + place.size)
+                for place in places
+                if place.byte_offset is not None
+            )
+
+    def close(self) -> None:
+        self._opened.close()
+
+
+def file_image(fill: Callable[[File], None]) -> bytes:
+    """The bytes of a file that `fill` writes, made in memory so that only we touch the disk."""
+    with h5py.File(
+        "image", "w", driver="core", backing_store=False, libver=LIBRARY_VERSIONS
+    ) as file:
+        fill(file)
+        file.flush()
+        return bytes(file.id.get_file_image())
+
+
+@contextlib.contextmanager
+def new_file(path: Path, contents: int = SMALL_CONTENTS) -> Iterator[File]:
+    """A file to write: when all is done it is there, whole and synced; else it is not.
+
+    HDF5 keeps its own `contents`, all but the data, together, up to so many bytes: who reads
+    the file from afar has them by a few requests.
+    """
+    with (
+        storage_errors(path.with_name(path.name + ".tmp")),
+        whole_file(path) as aside,
+        h5py.File(aside, "w", libver=LIBRARY_VERSIONS, meta_block_size=contents) as file,
+    ):
+        yield file
+
+
+# Attributes.
+
+
+def write_attributes(place: Group, values: Mapping[str, Any]) -> None:
+    """Write texts, integers and arrays of integers."""
+    for name, value in values.items():
+        place.attrs[name] = np.bytes_(value) if isinstance(value, str) else np.int64(value)
+
+
+def from_attributes(kind: type[Content], found: Mapping[str, Any], **known: Any) -> Content:
+    """A dataclass of integers and texts from attributes of the same names, and what is known."""
+    read: dict[str, Callable[[Any], Any]] = {
+        "int": read_integer,
+        "str": read_text,
+        "tuple[int, ...]": read_integers,
+    }
+    silent = [f.name for f in fields(kind) if f.metadata.get("left_out") and f.name not in found]
+    wanted = [field for field in fields(kind) if field.name not in (*known, *silent)]
+    return kind(**{f.name: read[str(f.type)](found[f.name]) for f in wanted}, **known)
+
+
+def root_attributes(file: File, path: Source) -> dict[str, Any]:
+    """The root attributes of a file, which must be one of ours."""
+    found = dict(file.attrs)
+    if "format" not in found or read_text(found["format"]) != FORMAT:
+        raise DamagedFileError(f"{path} is an HDF5 file, but not a {FORMAT} file")
+    return found
+
+
+def require_attributes(path: Source, found: Mapping[str, Any], wanted: Iterable[str]) -> None:
+    """Name the root attribute that is missing, if any."""
+    missing = sorted(set(wanted) - found.keys())
+    if missing:
+        raise DamagedFileError(f"{path} lacks the root attribute {missing[0]!r}")
+
+
+def index_of(path: Source) -> str:
+    """Which kind of table a file holds, by its root attribute `index`."""
+    with open_file(path) as file, reading(path):
+        found = root_attributes(file, path)
+        require_attributes(path, found, ("index",))
+        return read_text(found["index"])
+
+
+def finish_table(
+    file: File,
+    header: DataclassInstance,
+    value: int,
+    records: Sequence[DataclassInstance],
+    **more: int,
+) -> None:
+    """Write the root attributes of a table, the mark that it is finished last of all."""
+    digest = table_digest(header, value, records)
+    content = {**said(header), "generator": GENERATOR, **more, "value": value, "digest": digest}
+    write_attributes(file, content)
+    file.flush()
+    write_attributes(file, {"finished": 1})
+
+
+def check_finished(
+    path: Source,
+    root: Mapping[str, Any],
+    header: DataclassInstance,
+    records: Sequence[DataclassInstance],
+) -> None:
+    """Refuse a table that was never finished, or whose header or counts were changed since."""
+    if read_integer(root.get("finished", 0)) != 1:
+        raise IncompleteTableError(f"{path} was never finished; build it again")
+    if table_digest(header, read_integer(root["value"]), records) != read_text(root["digest"]):
+        raise ChecksumError(f"{path}: header or counts do not have their digest")
+
+
+# Data.
+
+
+def _make_dataset(
+    group: Group, name: str, shape: tuple[int, np.dtype[Any]], chunk: int, filters: Filters
+) -> h5py.h5d.DatasetID:
+    """A data set that says how its chunks are packed; nobody here asks HDF5 to do it.
+
+    The zstd filter is declared as optional, because HDF5 refuses to write a data set
+    with a filter that it does not have, though it never gets to use it.
+    """
+    length, dtype = shape
+    properties = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+    if length:
+        properties.set_chunk((min(length, chunk),))
+        if filters.shuffle:
+            properties.set_shuffle()
+        properties.set_filter(ZSTD_FILTER, h5py.h5z.FLAG_OPTIONAL, (filters.level,))
+        if filters.checksum:
+            properties.set_fletcher32()
+    space = h5py.h5s.create_simple((length,))
+    kind = h5py.h5t.py_create(dtype)
+    return h5py.h5d.create(group.id, name.encode(), kind, space, properties)
+
+
+class Filters(NamedTuple):
+    """How chunks are packed."""
+
+    level: int
+    shuffle: bool = False
+    checksum: bool = False
+
+
+def write_frames(
+    group: Group,
+    names: Sequence[str],
+    words: int,
+    chunk: int,
+    frames: Iterable[tuple[int, Sequence[bytes]]],
+    *,
+    level: int,
+) -> None:
+    """Write several arrays of words whose chunks are packed already, side by side.
+
+    Each chunk is its number and a zstd frame of each array; a frame that is empty is left
+    out: HDF5 reads it as zeros.
+    """
+    shape = (words, np.dtype("<u8"))
+    datasets = [_make_dataset(group, name, shape, chunk, Filters(level)) for name in names]
+    for number, here in frames:
+        for dataset, frame in zip(datasets, here, strict=True):
+            if frame:
+                dataset.write_direct_chunk((number * chunk,), frame)
+
+
+def read_frame(group: Group, name: str, first: int) -> bytes:
+    """The chunk that begins with a word, as it is; nothing for a chunk of zeros.
+
+    HDF5's own zstd filter would ignore the checksum of the frame.
+    """
+    chunks = group[name].id
+    if chunks.get_chunk_info_by_coord((first,)).byte_offset is None:
+        return b""
+    frame: bytes = chunks.read_direct_chunk((first,))[1]
+    return frame
+
+
+def write_plain(group: Group, name: str, content: bytes) -> None:
+    """Write bytes as they are; if they are few, among the contents of the file."""
+    properties = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+    if len(content) <= MOST_COMPACT:
+        properties.set_layout(h5py.h5d.COMPACT)
+    space = h5py.h5s.create_simple((len(content),))
+    kind = h5py.h5t.py_create(np.dtype(np.uint8))
+    dataset = h5py.h5d.create(group.id, name.encode(), kind, space, properties)
+    dataset.write(h5py.h5s.ALL, h5py.h5s.ALL, np.frombuffer(content, np.uint8))
+
+
+def write_array(
+    group: Group, name: str, array: NDArray[Any], chunk: int, *, level: int, shuffle: bool
+) -> None:
+    """Write an array in chunks, zstd with a checksum for each of them (`chunks`)."""
+    filters = Filters(level, shuffle, checksum=True)
+    dataset = _make_dataset(group, name, (len(array), array.dtype), chunk, filters)
+    length = min(len(array), chunk)
+    for begin in range(0, len(array), chunk):
+        packed = pack_chunk(array[begin : begin + chunk], length, level=level, shuffle=shuffle)
+        dataset.write_direct_chunk((begin,), packed)
+
+
+class ChunkedArray:
+    """An array that is written as `write_array` would, stretch after stretch."""
+
+    def __init__(
+        self,
+        group: Group,
+        name: str,
+        shape: tuple[int, np.dtype[Any]],
+        chunk: int,
+        filters: Filters,
+    ) -> None:
+        self._dataset = _make_dataset(group, name, shape, chunk, filters)
+        self._length, self._filters, self._dtype = min(shape[0], chunk), filters, shape[1]
+        self._size = shape[0]
+
+    def write(self, first: int, items: NDArray[Any], pool: Executor) -> None:
+        """Write items that begin where a chunk does; chunks are packed side by side."""
+        begins = range(0, len(items), max(1, self._length))
+
+        def packed(begin: int) -> bytes:
+            part = items[begin : begin + self._length]
+            level, shuffle = self._filters.level, self._filters.shuffle
+            return pack_chunk(part, self._length, level=level, shuffle=shuffle)
+
+        for begin, content in zip(begins, pool.map(packed, begins), strict=True):
+            self._dataset.write_direct_chunk((first + begin,), content)
+
+    def chunks(self) -> Iterator[NDArray[Any]]:
+        """What was written, read back chunk by chunk."""
+        for first in range(0, self._size, max(1, self._length)):
+            packed = self._dataset.read_direct_chunk((first,))[1]
+            shuffle = self._filters.shuffle
+            items = unpack_chunk(packed, self._dtype, self._length, shuffle=shuffle)
+            yield items[: self._size - first]
+
+
+def copy_array(source: Group, name: str, target: Group, *, level: int) -> None:
+    """Copy an array that `write_array` wrote; its chunks stay packed as they are.
+
+    HDF5's own copy writes beyond its memory (HDF5 2.0) if it knows the zstd filter, because
+    `hdf5plugin` is imported, and whoever wrote the array did not.
+    """
+    found = source[name]
+    shape, chunk = (len(found), found.dtype), found.chunks[0] if len(found) else 0
+    filters = Filters(level, found.shuffle, found.fletcher32)
+    dataset = _make_dataset(target, name, shape, chunk, filters)
+    for first in range(0, len(found), max(1, chunk)):
+        mask, packed = found.id.read_direct_chunk((first,))
+        dataset.write_direct_chunk((first,), packed, mask)
+
+
+def read_array(group: Group, name: str, begin: int = 0, end: int | None = None) -> NDArray[Any]:
+    """Some items of an array that `write_array` wrote, by default all."""
+    dataset = group[name]
+    if dataset.ndim != 1:
+        raise ChecksumError(f"{name} is no array of one dimension")
+    size, dtype = len(dataset), dataset.dtype
+    end = size if end is None else min(end, size)
+    found = np.zeros(max(0, end - begin), dtype)
+    if not len(found):
+        return found
+    (length,) = dataset.chunks
+    for first in range(begin // length * length, end, length):
+        packed = dataset.id.read_direct_chunk((first,))[1]
+        items = unpack_chunk(packed, dtype, length, shuffle=dataset.shuffle)
+        low, high = max(begin, first), min(end, first + length)
+        found[low - begin : high - begin] = items[low - first : high - first]
+    return found

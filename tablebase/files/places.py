@@ -1,0 +1,89 @@
+"""Where tables live: `tables/connect4-5x4.h5` under the current folder.
+
+`TABLEBASE_DIR` in the environment names another folder.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from retro.errors import MissingTableError
+
+if TYPE_CHECKING:
+    from retro.games.game import Board, Position
+
+ENVIRONMENT_VARIABLE = "TABLEBASE_DIR"
+SUFFIX = ".h5"
+LONGEST_NAME = 100
+
+
+def tables_folder() -> Path:
+    """The folder of tables: TABLEBASE_DIR, or `tables` under the current folder."""
+    return Path(os.environ.get(ENVIRONMENT_VARIABLE) or "tables")
+
+
+def table_path(root: Position, folder: Path | None = None) -> Path:
+    """Where the table of all that follows a position lives.
+
+    >>> from retro.games.catalogue import make_board
+    >>> table_path(make_board("5x4").start(), Path("shelf")).as_posix()
+    'shelf/connect4-5x4.h5'
+    >>> table_path(make_board("7x6").position("4444"), Path("shelf")).as_posix()
+    'shelf/connect4-7x6-from-4444.h5'
+    >>> board = make_board("mnk", "4x4", connect=4)
+    >>> table_path(board.position("c3 b2"), Path("shelf")).as_posix()
+    'shelf/mnk-4x4-connect4-from-c3-b2.h5'
+    >>> grid = make_board("quarto").position("..../..../.f../c...,3")
+    >>> table_path(grid, Path("shelf")).as_posix()
+    'shelf/quarto-4x4-attributes4-from-....-....-.f..-c...-3-fbe5cc54.h5'
+    """
+    name = _file_word(root.board.name)
+    text = root.root_text
+    if text:
+        name += "-from-" + _file_word(text)
+    return (folder or tables_folder()) / f"{name}{SUFFIX}"
+
+
+def rooted_paths(board: Board, folder: Path | None = None) -> list[Path]:
+    """The tables of a board that start from a root."""
+    name = _file_word(board.name)
+    return sorted((folder or tables_folder()).glob(f"{name}-from-*{SUFFIX}"))
+
+
+def _file_word(text: str) -> str:
+    """Text as a part of a file's name: it ends in a digest if more than spaces had to go."""
+    word = re.sub(r"[^A-Za-z0-9.]+", "-", text).strip("-")
+    if word == text.replace(" ", "-") and len(word) <= LONGEST_NAME:
+        return word
+    digest = hashlib.sha256(text.encode()).hexdigest()[:8]
+    return f"{word[: LONGEST_NAME - 9]}-{digest}"
+
+
+def build_command(root: Position, folder: Path | None = None) -> str:
+    """The command that builds the table of all that follows a position.
+
+    >>> from retro.games.catalogue import make_board
+    >>> build_command(make_board("mnk", "4x4", connect=4).start())
+    'build-tablebase mnk 4x4 --connect 4'
+    >>> build_command(make_board("5x4", connect=3).start(), Path("my shelf"))
+    "build-tablebase 5x4 --connect 3 --dir 'my shelf'"
+    """
+    words = ["build-tablebase"]
+    for word in str(root.board).split():
+        name, equals, value = word.partition("=")
+        words += [f"--{name}", value] if equals else [word]
+    if root.root_text:
+        words += ["--from", root.root_text]
+    return shlex.join([*words, *([] if folder is None else ["--dir", str(folder)])])
+
+
+def require_table(path: Path, root: Position, folder: Path | None = None) -> None:
+    """Name the table that is not there, and the command that builds it."""
+    if not path.exists():
+        command = build_command(root, folder)
+        raise MissingTableError(f"no table at {path}; build it with: {command}")

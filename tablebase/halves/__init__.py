@@ -1,0 +1,1 @@
+"""Tables of computed ranks (Connect Four): their format, plan, build, answers and check."""

@@ -1,0 +1,81 @@
+"""Connect Four's index behind the door that `tablebase.indexes` describes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from retro.errors import BadTextError
+from retro.games.connect4.rules import Connect4Position
+from tablebase.halves.reader import HalvesReader
+from tablebase.plans import How, Plan
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from retro.games.game import Position
+    from tablebase.answers import Level, Report, Verified
+    from tablebase.files.remote import Source
+    from tablebase.indexes import Reader
+    from tablebase.plans import Order
+
+
+class Halves:
+    """Tables whose ranks are computed from two halves of the board."""
+
+    def open_file(self, path: Source, cache_bytes: int) -> Reader:
+        return HalvesReader(path, cache_bytes)
+
+    def kept_plies(self, root: Position, plies: range | None) -> range:
+        whole = range(root.ply, root.board.last_ply + 1)
+        if plies is None:
+            return whole
+        if not (len(plies) and plies.step == 1 and plies[0] in whole and plies[-1] in whole):
+            found = f"{plies.start}..{plies.stop - 1}" if plies.step == 1 else f"by {plies.step}"
+            raise BadTextError(f"found plies {found}, wanted some of {whole[0]}..{whole[-1]}")
+        return plies
+
+    def plan(
+        self, root: Position, plies: range | None, memory: int | None, how: How | None = None
+    ) -> Plan:
+        from tablebase.halves.plan import estimate_build
+
+        assert isinstance(root, Connect4Position)
+        plies = self.kept_plies(root, plies)
+        wanted = (how or How())._asdict()
+        found = estimate_build(root.board, root=root, plies=plies, memory=memory, **wanted)
+        return Plan(
+            root=root,
+            positions=found.ranked,
+            plies=found.plies,
+            seconds=found.seconds,
+            memory=found.memory,
+            least_memory=found.least_memory,
+            disk=found.disk,
+            disk_while_building=found.disk_while_building,
+            error=1.0,
+            exact_plies=len(found.plies),
+            detail=found,
+            labour=found.labour,
+        )
+
+    def build(self, plan: Plan, path: Path, order: Order) -> None:
+        from tablebase.halves.build import run
+        from tablebase.halves.plan import Estimate
+
+        assert isinstance(plan.detail, Estimate)
+        run(plan.detail, path, order)
+
+    def check(self, reader: Reader, level: Level, seed: int, report: Report) -> Verified:
+        from tablebase.halves.check import check
+
+        assert isinstance(reader, HalvesReader)
+        return check(reader, level, seed, report)
+
+    def check_by_search(self, reader: Reader, seed: int, report: Report) -> int:
+        from tablebase.halves.cross_check import cross_check
+
+        assert isinstance(reader, HalvesReader)
+        return cross_check(reader, seed, report)
+
+
+INDEX = Halves()

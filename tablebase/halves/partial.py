@@ -1,0 +1,257 @@
+"""The files of a table being built, in a folder beside its place.
+
+    tables/connect4-5x4.h5.partial/
+        table.txt                  which table, and which options
+        alive-07-0003.zst          a group of the forward walk: which positions can arise
+        walk-07-0003.zst           a group of the backward walk, every position
+        walk-07-0003-0008.part     what a task of groups 3 to 7 has left: chunks, its tally last
+        ply-07.part                a finished ply: its counts, and the chunks between tasks
+    tables/connect4-5x4.h5         at the end joined, synced, renamed
+
+Each file is written aside, under a name that no other writer has, and renamed, so that it
+is whole or not there, whoever else writes it. Table and parts are synced before they are
+renamed; what a power cut leaves of the groups is checked before it is used, and made again.
+A task counts as done when its part is there. Groups of two layers are kept, so that one
+that is lost can be made again. A build that dies at any moment goes on from what is there,
+with any number of workers. Joining copies packed chunks.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from retro.errors import (
+    ChecksumError,
+    DamagedFileError,
+    FormatVersionError,
+    LostGroupError,
+    StorageError,
+)
+from retro.version import VERSION
+from retro.walk.halves import layer
+from retro.walk.task import Tally, Task
+from tablebase.files.atomic import (
+    parts_folder,
+    require_room,
+    storage_errors,
+    whole_file,
+    write_whole,
+)
+from tablebase.files.opening import reading
+from tablebase.files.packing import FramedReader, write_framed
+from tablebase.files.seal import ply_name
+from tablebase.halves.format import PlyRecord, plane_digest
+from tablebase.halves.groups import Committed, PlyContent
+from tablebase.halves.parts import Part, PartWriter, read_part
+from tablebase.halves.store import write_table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from retro.walk.halves.layer import Group
+    from retro.walk.halves.task import Stretch
+    from retro.walk.task import Walk
+    from tablebase.files.packing import Chunk
+    from tablebase.halves.format import Header
+    from tablebase.halves.groups import TaskWriter
+
+    Words = NDArray[np.uint64]
+
+PART_NAME = re.compile(r"(alive|walk)-(\d+)-(\d+)-(\d+)\.part")
+
+
+def group_rule() -> str:
+    """By which rule groups are cut and written: files of different rules do not go together."""
+    least, most = layer.GROUP_WORDS
+    groups = f"{layer.GROUPS_PER_LAYER} groups of {least:,} to {most:,} words"
+    return f"retro-tablebase {VERSION}, {groups}"
+
+
+class PartialTable:
+    """A `GroupStore` of files. Holds no open file between calls; can be sent to other processes."""
+
+    keeps_values = True
+
+    def __init__(self, path: Path, header: Header, beside: Path | None = None) -> None:
+        self.path = path
+        self.header = header
+        self._beside = beside or path
+        self.folder = parts_folder(self._beside).absolute()  # workers may be anywhere
+        self.rule = group_rule()  # of whoever plans: workers have theirs
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both are the same build; a worker gets a new object with every task."""
+        return isinstance(other, PartialTable) and vars(self) == vars(other)
+
+    def __hash__(self) -> int:
+        return hash(self.folder)
+
+    @property
+    def _mark(self) -> tuple[Path, bytes]:
+        """What says which table is being built here, and by what rule."""
+        return self.folder / "table.txt", f"{self.rule}\n{self.header!r}".encode()
+
+    def open(self) -> None:
+        """Make the folder, or throw away what a build with other options has left in it.
+
+        What another version has left may be the work of days: refused, not thrown away.
+        """
+        with storage_errors(self.folder):
+            mark, wanted = self._mark
+            if mark.exists() and (found := mark.read_bytes()) != wanted:
+                rule, _, header = found.decode(errors="replace").partition("\n")
+                if header == repr(self.header):
+                    raise FormatVersionError(
+                        f"{self.folder} was begun by {rule}, this is {self.rule}; "
+                        "finish it with that, or say --force"
+                    )
+                self.discard()
+            self.folder.mkdir(parents=True, exist_ok=True)
+            for left in self.folder.glob("*.tmp"):  # by a build that was killed
+                left.unlink(missing_ok=True)
+            if not mark.exists():
+                write_whole(mark, wanted)
+
+    def require_worker(self) -> None:
+        """Refuse to work here, on another machine perhaps, by another rule or without the files."""
+        if self.rule != group_rule():
+            raise FormatVersionError(f"it has {group_rule()}; the plan is of {self.rule}")
+        mark, wanted = self._mark
+        try:
+            found = mark.read_bytes()
+        except OSError as error:
+            reason = f"cannot read {mark}: {error.strerror}"
+            raise StorageError(f"{reason}; wanted a work folder that all workers share") from None
+        if found != wanted:
+            raise StorageError(f"{mark} is of another table")
+
+    def discard(self) -> None:
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    # Groups.
+
+    def group(self, walk: Walk, ply: int, number: int) -> Path:
+        return self.folder / f"{walk}-{ply:02d}-{number:04d}.zst"
+
+    def write_group(self, walk: Walk, ply: int, group: Group, planes: Words) -> None:
+        with storage_errors(self.folder):
+            path = self.group(walk, ply, group.number)
+            with whole_file(path, synced=False, alone=False) as aside, aside.open("wb") as file:
+                write_framed(file, planes)
+
+    def fetch(
+        self, walk: Walk, ply: int, group: Group, wanted: Sequence[Stretch], planes: Words
+    ) -> None:
+        path = self.group(walk, ply, group.number)
+        try:
+            with reading(path), path.open("rb") as file:
+                reader = FramedReader(file, group.end - group.begin, len(planes), str(path))
+                inside = [(a - group.begin, b - group.begin, place) for a, b, place in wanted]
+                for number, plane in enumerate(planes):
+                    reader.fill(number, inside, plane)
+        except ChecksumError as error:
+            path.unlink(missing_ok=True)
+            raise LostGroupError(str(error), walk, ply, group.number) from None
+
+    def forget_groups(self, walk: Walk, plies: Iterable[int], first: int = 0) -> None:
+        for ply in plies:
+            for path in self.folder.glob(f"{walk}-{ply:02d}-*.zst"):
+                if int(path.stem.rpartition("-")[2]) >= first:
+                    path.unlink(missing_ok=True)
+
+    # Tasks.
+
+    def begin(self, task: Task) -> PartWriter:
+        name = f"{task.walk}-{task.ply:02d}-{task.first:04d}-{task.last:04d}.part"
+        return PartWriter(self.folder / name)
+
+    def commit(self, task: Task, writer: TaskWriter, tally: Tally) -> None:
+        assert isinstance(writer, PartWriter)
+        writer.finish({"header": repr(self.header), "tally": list(tally)})
+
+    def committed(self, walk: Walk, ply: int) -> list[Committed]:
+        found: list[Committed] = []
+        for path in self.folder.glob(f"{walk}-{ply:02d}-*.part"):
+            name = PART_NAME.fullmatch(path.name)
+            if name is not None:
+                try:
+                    part = self._own_part(path)
+                except DamagedFileError:
+                    path.unlink(missing_ok=True)
+                    continue
+                task = Task(walk, ply, int(name[3]), int(name[4]))
+                alive, terminal, won, lost, distances = part.said["tally"]
+                tally = Tally(alive, terminal, won, lost, tuple(distances))
+                found.append(Committed(task, tally, part))
+        found.sort(key=lambda done: (done.task.first, -done.task.last))
+        kept: list[Committed] = []
+        for done in found:
+            if not kept or done.task.first >= kept[-1].task.last:
+                kept.append(done)
+        return kept
+
+    def _own_part(self, path: Path) -> Part:
+        part = read_part(path)
+        if part.said["header"] != repr(self.header):
+            raise DamagedFileError(f"{path} belongs to another table")
+        return part
+
+    # Plies.
+
+    def part(self, ply: int) -> Path:
+        return self.folder / f"{ply_name(ply)}.part"
+
+    def finished_plies(self) -> list[int]:
+        """The plies that need no more work, the fullest first; they follow one another."""
+        plies: list[int] = []
+        for ply in reversed(self.header.counted_plies):
+            if not self.part(ply).exists():
+                break
+            plies.append(ply)
+        return plies
+
+    def finish_ply(self, record: PlyRecord, words: int, joined: Sequence[Chunk]) -> None:
+        done = self.committed("walk", record.ply)
+        names = [member.chunks.path.name for member in done if isinstance(member.chunks, Part)]
+        writer = PartWriter(self.part(record.ply))
+        try:
+            writer.add(joined)
+            said = {"header": repr(self.header), "words": words, "parts": names}
+            writer.finish({**said, "record": asdict(record)})
+        except BaseException:
+            writer.discard()
+            raise
+
+    def content(self, ply: int) -> PlyContent:
+        joined = self._own_part(self.part(ply))
+        said = joined.said["record"]
+        record = PlyRecord(**{**said, "distances": tuple(said["distances"])})
+        words = int(joined.said["words"])
+        members = [self._own_part(self.folder / name) for name in joined.said["parts"]]
+        return PlyContent(record, words, joined, list(members))
+
+    def check_ply(self, ply: int) -> PlyRecord:
+        """The counts of a finished ply; raises `DamagedFileError` if its chunks are not whole."""
+        content = self.content(ply)
+        digests: dict[int, bytes] = {}
+        for part in (content.joined, *content.parts):
+            assert isinstance(part, Part)
+            part.check(content.words)
+            digests.update(part.digests())
+        whole = plane_digest(digests[number] for number in sorted(digests))
+        if content.record.sha256 not in ("", whole):
+            raise ChecksumError(f"{self.part(ply)}: chunks of the ply are missing")
+        return content.record
+
+    def join(self, words: int) -> None:
+        """Join the parts, of so many words, to the finished table, and remove them."""
+        require_room(self.path, self._beside)
+        write_table(self.path, self.header, map(self.content, self.header.counted_plies), words)
+        self.discard()

@@ -1,0 +1,361 @@
+"""An open table of Connect Four: from positions to bits of its planes.
+
+One question is answered by plain Python: forced moves are played, the place of the position
+is computed by `retro.index.halves.one`, one chunk is unpacked. Questions in bulk go
+through kernels and a page cache (`lookup`), and so do single ones when there are many, or
+on boards whose halves are too large to list without kernels.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from retro.errors import IllegalPositionError, NotCoveredError, VerificationError
+from retro.games.connect4.rules import Connect4Position
+from retro.games.values import LOSS, WIN
+from retro.index.halves import one
+from tablebase.answers import Answers, Counts, require_distances
+from tablebase.files.atomic import Closing
+from tablebase.halves.format import INDEX
+from tablebase.halves.store import TableFile
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from retro.games.connect4.rules import Connect4Board
+    from retro.games.game import Position, States
+    from retro.index.halves.layout import Layout
+    from retro.search.connect4.leaves import Leaves
+    from tablebase.files.remote import Source
+    from tablebase.halves.format import Header, PlyRecord
+    from tablebase.halves.lookup import PageCache
+
+    Words = NDArray[np.uint64]
+
+MOST_TRIES = 1_000_000  # to find an unfinished position that the counts say there is
+PLAIN_ANSWERS = 100  # whoever asks more is better served by kernels, though they take a while
+
+
+class _Located(NamedTuple):
+    """Many positions after their forced moves."""
+
+    plies: NDArray[np.int64]
+    kinds: NDArray[np.int8]  # as `lookup` has them
+    ranks: NDArray[np.int64]  # NO_RANK where no bits are asked for
+    values: NDArray[np.int8]  # or signs, see `lookup.settle_many`
+
+
+class HalvesReader(Closing):
+    """What `Table` asks of an open file of this index. Usable from several threads."""
+
+    index = INDEX
+    lists_images = True
+
+    def __init__(self, path: Source, cache_bytes: int) -> None:
+        self._file = TableFile(path)
+        self._cache_bytes = cache_bytes
+        self._asked = 0
+        self.path = path
+        self.board: Connect4Board = self.header.board
+        self.root: Connect4Position = self.header.root_position
+        self.value, self.digest = self._file.value, self._file.digest
+
+    def close(self) -> None:
+        self._file.close()
+
+    def require_open(self) -> None:
+        self._file.require_open()
+
+    @property
+    def header(self) -> Header:
+        return self._file.header
+
+    @property
+    def size(self) -> int:
+        return self._file.size
+
+    @property
+    def plies(self) -> range:
+        return self.header.plies
+
+    @property
+    def has_distances(self) -> bool:
+        return bool(self.header.distances)
+
+    @cached_property
+    def counts(self) -> list[Counts]:
+        """As in every game: a full board is decided by the rules, too, not only a line."""
+        return [
+            Counts(
+                r.ply, r.positions, r.win, r.draw, r.loss,
+                r.positions if r.ply == self.board.cells else r.terminal, None, r.sha256,
+                *self._counted_distances(r),
+            )
+            for r in self._file.records
+        ]  # fmt: skip
+
+    def _counted_distances(self, r: PlyRecord) -> tuple[tuple[int, ...] | None, ...]:
+        """How many are won, drawn and lost in so many plies, if that was counted."""
+        if not r.distances:
+            return (None, None, None)
+        won = tuple(number * (plies % 2) for plies, number in enumerate(r.distances))
+        lost = tuple(number * (1 - plies % 2) for plies, number in enumerate(r.distances))
+        return won, (0,) * (self.board.cells - r.ply) + (r.draw,), lost
+
+    def record(self, ply: int) -> PlyRecord:
+        """What the file says of one ply."""
+        return self._file.record(ply)
+
+    @cached_property
+    def layout(self) -> Layout:
+        from retro.index.halves.layout import make_layout  # numba: a single question does without
+
+        layout = make_layout(*self.header.cut)
+        self._file.require_words(layout.stored_words)
+        return layout
+
+    def require_lengths(self) -> None:
+        """Refuse planes of other lengths than the board's; making the layout does it."""
+        self.layout  # noqa: B018
+
+    @cached_property
+    def _pages(self) -> PageCache:
+        from tablebase.halves.lookup import PageCache
+
+        kept = np.zeros_like(self.layout.stored_words)
+        plies = slice(self.header.first_ply, self.header.last_ply + 1)
+        kept[plies] = self.layout.stored_words[plies]
+        return PageCache(self._file, kept, self._cache_bytes)
+
+    def read_checked(self, ply: int) -> Words:
+        """The whole planes of a ply, [plane, word], checked against their digest."""
+        self.require_lengths()
+        return self._file.read_checked(ply)
+
+    def leaves(self, first_ply: int, max_bytes: int) -> Leaves | None:
+        """The plies from `first_ply` on that fit in `max_bytes`, for `Solver` to search with."""
+        from tablebase.halves.leaves import load_leaves  # the engine takes a while to import
+
+        return load_leaves(self, first_ply, max_bytes)
+
+    @property
+    def has_kernels(self) -> bool:
+        """After many questions, and on boards that are too large to do without."""
+        is_small = one.is_small(self.board, self.header.left_columns)
+        return self._asked > PLAIN_ANSWERS or not is_small
+
+    def value_of(self, position: Position) -> int:
+        """The value of an unfinished position; `NotCoveredError` if the table does not have it."""
+        settled, sign, value = self._settle(position)
+        if value is not None:
+            return sign * value
+        self._asked += 1
+        if self.has_kernels:
+            return int(self.values(self.board.states_of(*([word] for word in position.state)))[0])
+        win, loss, *_ = self._bits(settled)
+        return sign * (win - loss)
+
+    def answer_of(self, position: Position) -> tuple[int, int]:
+        """Value and plies to the end of an unfinished position."""
+        require_distances(self)
+        settled, sign, value = self._settle(position)
+        played = settled.ply - position.ply
+        if value is not None:
+            # Who can complete a line needs one stone; who cannot stop two of them loses after two.
+            look = 0 if settled.is_over() else 1 if value == WIN else 2
+            return sign * value, played + look
+        self._asked += 1
+        if self.has_kernels:
+            found = self.answers(self.board.states_of(*([word] for word in position.state)))
+            return int(found.values[0]), int(found.plies[0])
+        win, loss, *digits = self._bits(settled)
+        number = sum(digit << place for place, digit in enumerate(digits))
+        empty = self.board.cells - settled.ply
+        plies = 2 * number + win if win or loss else empty
+        return sign * (win - loss), played + plies
+
+    def _settle(self, position: Position) -> tuple[Connect4Position, int, int | None]:
+        """As `settle`, of a position that the table must have."""
+        assert isinstance(position, Connect4Position)
+        self._file.require_open()
+        position.check()
+        self._require_covered(np.array([position.ply]))
+        self._require_root(*(np.array([word], np.uint64) for word in position.state))
+        return settle(position, self._whole_ply)
+
+    def _bits(self, settled: Connect4Position) -> list[int]:
+        """The bits that the planes have of a position that is not blank."""
+        rank = one.rank(self.board, self.header.left_columns, self.root, settled)
+        if rank is None:
+            raise AssertionError("a live position without a line has a rank")
+        planes = self._file.read(settled.ply, rank // 64, rank // 64 + 1)
+        return [int(word) >> rank % 64 & 1 for word in planes[:, 0]]
+
+    @property
+    def _whole_ply(self) -> int:
+        return self.header.last_ply if self.header.last_is_whole else -1
+
+    def values(self, states: States) -> NDArray[np.int8]:
+        """The values of many positions; finished games are answered as the counts have them."""
+        found = self._locate(states)
+        self._pages.look_up(found.plies, found.ranks, found.values)
+        return found.values
+
+    def answers(self, states: States) -> Answers:
+        """The same with the plies to the end of the game."""
+        from tablebase.halves.lookup import FINISHED, SETTLED, gather_numbers
+
+        require_distances(self)
+        found = self._locate(states)
+        self._pages.look_up(found.plies, found.ranks, found.values)
+        numbers = np.zeros(len(found.plies), np.int16)
+        self._pages.look_up(found.plies, found.ranks, numbers, gather_numbers)
+        played = found.plies - states.ply
+        here = found.values * (1 - 2 * (played & 1))  # for the side to move there
+        plies = np.where(here == 0, self.board.cells - found.plies, 2 * numbers + (here > 0))
+        plies[found.kinds == SETTLED] = np.where(here > 0, 1, 2)[found.kinds == SETTLED]
+        plies[found.kinds == FINISHED] = 0
+        return Answers(found.values, (played + plies).astype(np.int16))
+
+    def _locate(self, states: States) -> _Located:
+        """Check many positions, play their forced moves and find their places."""
+        from retro.games.connect4.bits import geometry
+        from retro.index.halves.ranking import NO_RANK, rank_many
+        from tablebase.halves.lookup import ILLEGAL, OPEN, check_many, settle_many
+
+        self.require_open()
+        ours, theirs = states.a.copy(), states.b.copy()  # to play forced moves in
+        geo = geometry(self.board)
+        plies, found = np.empty(len(ours), np.int64), np.empty(len(ours), np.int8)
+        check_many(geo, ours, theirs, plies, found)
+        illegal = np.flatnonzero(found == ILLEGAL)
+        if len(illegal):
+            self._refuse(int(illegal[0]), ours, theirs)
+        self._require_covered(plies)
+        self._require_root(ours, theirs)
+        values = np.empty(len(ours), np.int8)
+        settle_many(geo, self._whole_ply, ours, theirs, plies, found, values)
+        ranks = np.empty(len(ours), np.int64)
+        rank_many(self.layout.shape, ours, theirs, ranks)
+        ranks[found != OPEN] = NO_RANK
+        return _Located(plies, found, ranks, values)
+
+    def _refuse(self, where: int, ours: Words, theirs: Words) -> None:
+        """Name what is wrong with an illegal position."""
+        position = Connect4Position(self.board, int(ours[where]), int(theirs[where]))
+        try:
+            position.check()
+        except IllegalPositionError as error:
+            place = "" if len(ours) == 1 else f"position {where}: "
+            raise IllegalPositionError(f"{place}{error}") from None
+
+    def _require_covered(self, plies: NDArray[np.int64]) -> None:
+        header = self.header
+        outside = np.flatnonzero((plies < header.first_ply) | (plies > header.last_ply))
+        if len(outside):
+            raise NotCoveredError(
+                f"{self.path} holds plies {header.first_ply} to {header.last_ply}, "
+                f"not {int(plies[outside[0]])}"
+            )
+
+    def _require_root(self, ours: Words, theirs: Words) -> None:
+        if not self.header.root:
+            return
+        first, second = np.uint64(self.root.first), np.uint64(self.root.second)
+        lacking = np.flatnonzero((ours & first != first) | (theirs & second != second))
+        if len(lacking):
+            place = "" if len(ours) == 1 else f"position {int(lacking[0])}: "
+            raise NotCoveredError(
+                f"{place}{self.path} holds what follows {self.header.root}; this does not"
+            )
+
+    def layer(self, ply: int) -> Iterator[tuple[States, NDArray[np.int8]]]:
+        """Every unfinished legal position of a ply, in bulk, and its value.
+
+        Comes in pieces of some thousand positions of one profile, each followed by
+        its mirror image. Walks forward from the root to know which positions are
+        legal, so the first piece takes as long as that.
+        """
+        from retro.index.halves.listing import marked_positions
+        from retro.walk.halves.layers import forward, prepare
+
+        self.require_open()
+        self._require_covered(np.array([ply]))
+        if ply == self.board.cells:
+            return
+        prepared = prepare(self.board, self.header.left_columns, root=self.root)
+        alive = next(layer.stored[0] for _, layer in forward(prepared) if layer.ply == ply)
+        for listed in marked_positions(self.layout, ply, alive):
+            states = self.board.states_of(listed.first, listed.second)
+            values = self.values(states)
+            yield states, values
+            image = [mirror_words(self.board, w) for w in (listed.first, listed.second)]
+            if self.header.mirror and (image[0] | image[1])[0] != (listed.first | listed.second)[0]:
+                yield self.board.states_of(*image), values
+
+    def random_position(self, rng: np.random.Generator, ply: int) -> Connect4Position:
+        """An unfinished legal position of a ply, each with the same chance."""
+        from retro.games.connect4.bits import geometry, is_reachable
+        from retro.index.halves.ranking import Place, unrank_position
+
+        self.require_open()
+        self._require_covered(np.array([ply]))
+        record = self._file.record(ply)
+        if record.positions == record.terminal or ply == self.board.cells:
+            raise IllegalPositionError(f"{self.board.name} has no unfinished position on ply {ply}")
+        geo, root = geometry(self.board), np.uint64(self.root.first | self.root.second)
+        for _ in range(MOST_TRIES):
+            place = Place(ply, int(rng.integers(64 * self.layout.stored_words[ply])))
+            position = unrank_position(self.layout, place)
+            if position is None or position.winner() is not None:
+                continue
+            if self.header.mirror and rng.integers(2):
+                image = position.mirror()
+                if image.first | image.second == position.first | position.second:
+                    continue  # such a profile is stored whole, others stand for two
+                position = image
+            if is_reachable(geo, root, np.uint64(position.first), np.uint64(position.second)):
+                return position
+        raise VerificationError(
+            f"{self.path}: ply {ply} counts unfinished positions, none was found"
+        )
+
+
+def settle(position: Connect4Position, whole_ply: int) -> tuple[Connect4Position, int, int | None]:
+    """Play forced moves until a look decides, or a position is reached that the file has.
+
+    Returns that position, the sign of the moves played, and its value if a look decides it.
+    The plain twin of `lookup.settle_many`.
+    """
+    sign = 1
+    while position.ply != whole_ply:
+        board, threats = position.board, []
+        for column in position.legal_columns():
+            cell = board.bit(column, position.height(column))
+            if board.has_line(position.mover | cell):
+                return position, sign, WIN
+            if board.has_line(position.opponent | cell):
+                threats.append(column)
+        if len(threats) > 1:
+            return position, sign, LOSS
+        if not threats:
+            break
+        position, sign = position.play(threats[0]), -sign
+        if position.is_over():  # the block filled the board
+            return position, sign, position.outcome()
+    return position, sign, None
+
+
+def mirror_words(board: Connect4Board, words: Words) -> Words:
+    """Many bitboards with their columns in reverse order."""
+    stride, column = np.uint64(board.stride), np.uint64((1 << board.stride) - 1)
+    image = np.zeros_like(words)
+    for c in range(board.width):
+        place, opposite = np.uint64(c) * stride, np.uint64(board.width - 1 - c) * stride
+        image |= (words >> place & column) << opposite
+    return image

@@ -1,0 +1,1 @@
+"""Tables of sorted keys (every other game): their format, plan, build, answers and check."""

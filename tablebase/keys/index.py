@@ -1,0 +1,62 @@
+"""The index of sorted keys behind the door that `tablebase.indexes` describes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from retro.errors import BadTextError
+from tablebase.keys.reader import KeysReader
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from retro.games.game import Position
+    from tablebase.answers import Level, Report, Verified
+    from tablebase.files.remote import Source
+    from tablebase.indexes import Reader
+    from tablebase.plans import How, Order, Plan
+
+
+class SortedKeys:
+    """Tables that list the canonical states of every ply, sorted."""
+
+    def open_file(self, path: Source, cache_bytes: int) -> Reader:
+        return KeysReader(path, cache_bytes)
+
+    def kept_plies(self, root: Position, plies: range | None) -> None:
+        if plies is not None:
+            raise BadTextError(f"tables of {root.board.game_name} keep all plies: wanted no plies")
+
+    def plan(
+        self, root: Position, plies: range | None, memory: int | None, how: How | None = None
+    ) -> Plan:
+        from tablebase.keys.plan import make_plan
+
+        self.kept_plies(root, plies)
+        if how is not None and not how.counts:
+            raise BadTextError("found no counts, wanted counts: only Connect Four does without")
+        if how is not None and (how.hands or how.task_memory is not None):
+            raise BadTextError("found a cluster, wanted this machine: Connect Four only")
+        return make_plan(root, memory, how)
+
+    def build(self, plan: Plan, path: Path, order: Order) -> None:
+        from tablebase.keys.build import run
+
+        if order.parts not in (None, path):
+            raise BadTextError("found a work folder, wanted none: Connect Four only")
+        run(plan, path, order)
+
+    def check(self, reader: Reader, level: Level, seed: int, report: Report) -> Verified:
+        from tablebase.keys.check import check
+
+        assert isinstance(reader, KeysReader)
+        return check(reader, level, seed, report)
+
+    def check_by_search(self, reader: Reader, seed: int, report: Report) -> int:
+        from tablebase.keys.check import check_by_search
+
+        assert isinstance(reader, KeysReader)
+        return check_by_search(reader, seed, report)
+
+
+INDEX = SortedKeys()

@@ -1,0 +1,186 @@
+"""What a build of any game will take: keys, time, memory, disk. Said before it starts.
+
+`retro.walk.keys.forecast` says how many keys and finished games each ply will have, and how long
+the walk forward takes for a move on this machine; the rest follows:
+
+    memory   what Python and kernels take; beside it, for quick work, the largest layer as the
+             walk back looks keys up, and a few pieces. With less, layers stay in files and tasks
+             fetch what they read: then at least one group and a part of what it reads
+    time     of the walk forward of small layers, times what a whole build takes of it
+    disk     packed keys and values: as pieces, as finished plies, and in the file
+
+The sizes are right where the walk reached (`is_exact`), and elsewhere within `error`: measured
+against real tables, a tenth at most in games whose positions have whole numbers of predecessors,
+and 1.6 times at most in others. Time depends on what else the machine does.
+
+A build takes no more memory than it is given (`Room`): what a task may hold and whether a layer
+stays in memory is decided anew for every ply, by the sizes that it turns out to have.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from retro.cores import available_cores
+from retro.index.keys.groups import make_grouping
+from retro.walk.keys.forecast import Forecast, forecast
+from retro.walk.keys.layers import MOST_THREADS, prepare
+from retro.walk.keys.task import Limits
+from tablebase.plans import How, Plan, PlyPlan, available_memory
+
+if TYPE_CHECKING:
+    from retro.games.game import Position
+    from retro.walk.task import Walk
+
+BASE_MEMORY = 500_000_000  # Python, compiled kernels (350 MB at most), and what tasks have at least
+TASKS_AT_LEAST = 100_000_000  # of the above: the groups of a small table, and some of a larger one
+PROCESS_MEMORY = 300_000_000  # the same of another process, which need not compile
+SECONDS_AT_LEAST = 0.5
+WHOLE_BUILD = 1.4  # CPU time, of the plain walk forward of a small layer
+MORE_WITH_DISTANCES = 0.15  # fewer moves are left out, a byte more to pack: a tenth at most
+FROM_FILES = 1.5  # times as long, if layers do not stay in memory
+BYTES_PER_WORD = 0.6  # in the file; 0.4 to 0.7 in tables of a million keys
+BYTES_OF_PLIES = 0.25  # in the file, of a key, with distances: 0.1 to 0.3
+BYTES_OF_PIECES = 3.0  # of a key of one word, while building: pieces are packed for speed
+BYTES_PER_PLY = 4000
+STRAIGHT_ERROR = 1.2
+BENT_ERROR, BENT_PLIES = 2.0, 12  # measured on up to so many sampled plies; beyond, it multiplies
+DIGITS = 3  # of a number that is not exact
+SHARE_OF_FREE_MEMORY = 0.8
+LARGEST_FAMILY = 20  # times as large as families are in the mean, or larger
+KEYS_OF_A_SHARE = 1 << 18
+MOST_SHARES = 4096
+SHARE_OF_LAYER = 0.6  # of the memory: more than that is better left to tasks
+
+
+class Room(NamedTuple):
+    """How much memory the tasks of a build may take, all together."""
+
+    workers: int
+    free: int  # bytes
+
+    def layer(self, walk: Walk, words: int, keys: int) -> int:
+        """Bytes of a whole layer as a walk reads it: walking back with values and slots."""
+        return keys * (8 * words + (9 if walk == "walk" else 0))
+
+    def keeps(self, walk: Walk, words: int, keys: int) -> bool:
+        """Whether a whole layer stays in memory."""
+        return self.layer(walk, words, keys) <= SHARE_OF_LAYER * self.free
+
+    def limits(self, words: int, kept: int) -> Limits:
+        """What a task may take beside a layer of so many bytes: half of it for what it reads."""
+        half = max(0, self.free - kept) // self.workers // 2
+        return Limits(max(1, half // task_key(words)), max(1, half))
+
+    def stretch(self, words: int) -> int:
+        """Keys that are sorted at once when a ply is finished, and as many that are written."""
+        return max(1, self.free // (5 * (8 * words + 1)))
+
+
+def task_key(words: int) -> int:
+    """Bytes of a key in a task that makes it: itself, sorted, and slots."""
+    return 16 * words + 40
+
+
+class Detail(NamedTuple):
+    """What the build is told."""
+
+    layers: dict[int, float]  # how many keys and finished games are expected of a ply, at most
+    families: int
+    shares: int
+    room: Room
+    processes: bool
+    distances: bool
+
+
+def share_number(plan: Plan) -> int:
+    """Into how many shares families are cut, unless an earlier run has done so."""
+    assert isinstance(plan.detail, Detail)
+    return plan.detail.shares
+
+
+def make_plan(
+    root: Position, memory: int | None = None, how: How | None = None, *, seed: int = 0
+) -> Plan:
+    """What the table of all that can follow `root` will take; a second or two, little memory.
+
+    >>> from retro.games.catalogue import make_board
+    >>> plan = make_plan(make_board("mnk", "3x3").start())
+    >>> plan.positions, plan.error, plan.plies[5].positions
+    (627, 1.0, 153)
+    """
+    rules = root.board.rules
+    found = forecast(prepare(rules), root.state, root.ply, seed=seed)
+    layers, error = found.layers, _error(found)
+    families = make_grouping(rules).families
+    largest = max(layer.keys + layer.ended for layer in layers) * error
+    family = min(1.0, LARGEST_FAMILY / families) * largest
+    shares = min(MOST_SHARES, max(1, int(family / KEYS_OF_A_SHARE)) if families < 500 else 1)
+    how = how or How()
+    processes = how.processes
+    workers = min(processes or how.threads or available_cores(), MOST_THREADS)
+    base = BASE_MEMORY + (workers * PROCESS_MEMORY if processes else 0)
+    # A group for each worker; and at its best the largest layer, whole.
+    group = 2 * task_key(rules.words) * int(family / shares)
+    least = base + max(0, workers * group - TASKS_AT_LEAST)
+    whole = base + int(largest * ((8 * rules.words + 9) / SHARE_OF_LAYER))
+    least = min(least, whole)
+    best = whole if not processes else max(least, base + workers * 2 * KEYS_OF_A_SHARE * 64)
+    allowed = memory if memory is not None else _share_of_free_memory(least, best)
+    taken = min(best, allowed)
+    room = Room(workers, max(0, max(taken, least) - base) + TASKS_AT_LEAST)
+    times = WHOLE_BUILD + MORE_WITH_DISTANCES * how.distances
+    times *= 1 if taken >= whole else FROM_FILES
+    seconds = [times * found.seconds_per_edge * layer.edges for layer in layers]
+    keys = sum(layer.keys for layer in layers)
+    bytes_per_key = rules.words * BYTES_PER_WORD + BYTES_OF_PLIES * how.distances
+    disk = _rounded(bytes_per_key * keys + BYTES_PER_PLY * len(layers))
+    pieces = _rounded(rules.words * BYTES_OF_PIECES * keys)
+    return Plan(
+        root=root,
+        positions=int(keys) if found.is_exact else _rounded(keys),
+        plies={
+            layer.ply: PlyPlan(
+                int(layer.keys) if layer.is_exact else _rounded(layer.keys),
+                taken_seconds,
+                _rounded(room.layer("walk", rules.words, int(layer.keys))),
+                groups=min(families * shares, int(layer.keys)),
+                largest=_rounded(layer.keys * family / max(largest, 1) * task_key(rules.words)),
+            )
+            for layer, taken_seconds in zip(layers, seconds, strict=True)
+        },
+        seconds=SECONDS_AT_LEAST + sum(seconds),
+        memory=taken,
+        least_memory=least,
+        disk=disk,
+        disk_while_building=2 * disk + pieces,
+        error=error,
+        exact_plies=sum(layer.is_exact for layer in layers),
+        detail=Detail(
+            {layer.ply: error * (layer.keys + layer.ended) for layer in layers},
+            families,
+            shares,
+            room,
+            processes is not None,
+            how.distances,
+        ),
+    )
+
+
+def _share_of_free_memory(least: int, best: int) -> int:
+    free = available_memory()
+    return best if free is None else max(least, int(SHARE_OF_FREE_MEMORY * free))
+
+
+def _error(found: Forecast) -> float:
+    """The sizes are right within this factor."""
+    if found.is_exact:
+        return 1.0
+    if found.is_straight:
+        return STRAIGHT_ERROR
+    sampled = sum(not layer.is_exact for layer in found.layers)
+    return float(round(BENT_ERROR ** max(1.0, sampled / BENT_PLIES), 1))
+
+
+def _rounded(number: float) -> int:
+    return int(float(f"{number:.{DIGITS}g}"))
