@@ -1,0 +1,227 @@
+"""The questions of the service, each answered by tables where they reach, else by search.
+
+Answers are those of `tablebase.answers`. What tables alone have answered never changes, so it
+says so to caches (`ETag`, `Cache-Control`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hashlib
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from retro.answers import Probe, RatedMove, Solution, order_moves
+from retro.errors import BadTextError, GameOverError, MissingTableError
+from retro.games.picture import Layout, chip_text, draw
+from retro.games.scene import scene_of
+from retro.games.values import VALUE_NAMES
+from tablebase import answers
+from tablebase.book import look_up
+from tablebase.files.places import build_command
+from tablebase.web.guard import SAFE_HEADERS, json_response
+from tablebase.web.http import Response
+from tablebase.web.questions import (
+    POSITION_NAMES,
+    read_board,
+    read_flag,
+    read_number,
+    read_question,
+    require_known,
+)
+from tablebase.web.shelf import table_stats
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from retro.answers import Line
+    from retro.games.game import Board, Position
+    from tablebase.oracles import Oracle
+    from tablebase.tables import Table
+    from tablebase.web.http import Request
+    from tablebase.web.searches import Errand, Searches
+    from tablebase.web.shelf import Shelf
+
+MOST_AT_ONCE = 10_000
+KEPT = "public, max-age=86400"
+
+
+def by_table(tables: Sequence[Table], position: Position) -> Probe | None:
+    """The values by the first table that has them."""
+    for table in tables:
+        with contextlib.suppress(MissingTableError):
+            return table.probe(position)
+    return None
+
+
+def by_book(position: Position) -> Solution | None:
+    """What the opening book has for a position.
+
+    >>> from retro.games.catalogue import make_board
+    >>> by_book(make_board("7x6").position("4"))
+    Solution(value=-1, plies=40, nodes=0, source='search')
+    """
+    entry = look_up(position)
+    return None if entry is None else Solution(entry.value, entry.plies, 0, "search")
+
+
+def by_openings(position: Position, strong: bool = True) -> Probe | None:
+    """The moves of a position whose successors are all in the opening book."""
+    moves = []
+    for move in position.moves_in_order():
+        known = by_book(position.play(move))
+        if known is None or known.plies is None:
+            return None
+        plies = known.plies + 1 if strong else None
+        moves.append(RatedMove(position.move_text(move), move, -known.value, plies))
+    moves = order_moves(moves)
+    return Probe(position, moves[0].value, moves, "search")
+
+
+def finished_json(position: Position, outcome: int) -> dict[str, Any]:
+    """A finished game, as `solve` prints it: the rules say what it is worth."""
+    return {
+        **answers.position_json(position.check()),
+        "value": VALUE_NAMES[outcome],
+        "plies": 0,
+        "source": "rules",
+        "nodes": 0,
+    }
+
+
+class Asks:
+    """Answers requests; `shelf` has the tables, `searches` the solvers."""
+
+    def __init__(self, shelf: Shelf, searches: Searches) -> None:
+        self._shelf, self._searches = shelf, searches
+
+    async def position(self, request: Request) -> Response:
+        """A position, its value and that of every move; with `distances=on` also how far."""
+        require_known(request.query, *POSITION_NAMES, "distances")
+        position = read_question(request.query).position
+        strong = read_flag(request.query, "distances")
+        outcome = position.outcome()
+        if outcome is not None:
+            return self._kept(request, finished_json(position, outcome), [])
+        tables = self._shelf.tables(position.board)
+        if not strong:
+            known = await asyncio.to_thread(by_table, tables, position)
+            if known is not None:
+                return self._kept(request, answers.probe_json(known), tables)
+        opening = by_openings(position, strong)
+        if opening is not None:
+            return self._kept(request, answers.probe_json(opening), [])
+
+        def ask(oracle: Oracle, errand: Errand) -> Probe:
+            how: Callable[..., Probe] = oracle.analyse if strong else oracle.probe
+            return how(position, clock=errand)
+
+        probe = await self._searches.run(request, position.board, ask)
+        return json_response(answers.probe_json(probe))
+
+    async def line(self, request: Request) -> Response:
+        """Best play to the end of the game."""
+        require_known(request.query, *POSITION_NAMES)
+        position = read_question(request.query).position
+        if position.is_over():
+            raise GameOverError(position.check().over_message())
+
+        def ask(oracle: Oracle, errand: Errand) -> Line:
+            return oracle.best_line(position, clock=errand)
+
+        line = await self._searches.run(request, position.board, ask)
+        return json_response(answers.line_json(line))
+
+    async def stats(self, request: Request) -> Response:
+        """What a table holds, ply by ply."""
+        require_known(request.query, *POSITION_NAMES)
+        root = read_question(request.query).position
+        table = self._table(root)
+        return self._kept(request, table_stats(table), [table])
+
+    async def random(self, request: Request) -> Response:
+        """A position of a table by lot, with its values: of a ply, or of any; `seed` repeats it."""
+        require_known(request.query, "ply", "seed")
+        board = read_board(request.query)
+        table = self._table(board.start())
+        seed = request.query.get("seed", "")
+        rng = np.random.default_rng(read_number(request.query, "seed", 0, 10**9) if seed else None)
+        plies = [c.ply for c in table.counts if c.positions > c.terminal and c.ply in table.plies]
+        ply = read_number(request.query, "ply", int(rng.choice(plies)), board.last_ply)
+        if ply not in plies:
+            raise MissingTableError(f"{board.name} has no unfinished position of ply {ply}")
+        position = await asyncio.to_thread(table.random_position, rng, ply)
+        return json_response(answers.probe_json(table.probe(position)))
+
+    async def picture(self, request: Request) -> Response:
+        """The board as SVG; with `rated=on` the values of the moves, if a table has them."""
+        require_known(request.query, *POSITION_NAMES, "rated", "flip")
+        position = read_question(request.query).position
+        chips: dict[str, str] = {}
+        if read_flag(request.query, "rated") and not position.is_over():
+            probe = await asyncio.to_thread(by_table, self._shelf.tables(position.board), position)
+            if probe is None:
+                raise MissingTableError(f"no table of {position.board} covers this position")
+            chips = {move.move: chip_text(move.value, move.plies) for move in probe.moves}
+        layout = Layout(scene_of(position), read_flag(request.query, "flip"))
+        svg = draw(
+            layout, chips, f"{position.board}: {answers.position_text(position) or 'set up'}"
+        )
+        headers = (("Cache-Control", "public, max-age=3600"), *SAFE_HEADERS)
+        return Response(200, svg.encode(), "image/svg+xml; charset=utf-8", headers)
+
+    async def many(self, request: Request, content: dict[str, Any]) -> Response:
+        """The values of up to 10,000 positions of one board."""
+        fields = {name: value for name, value in content.items() if name != "positions"}
+        require_known(fields)
+        board = read_board(fields)
+        texts = content.get("positions")
+        if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+            raise BadTextError('wanted "positions", a list of texts')
+        if len(texts) > MOST_AT_ONCE:
+            raise BadTextError(f"found {len(texts):,} positions, wanted at most {MOST_AT_ONCE:,}")
+        values, source = await self._many(request, board, texts)
+        return json_response(
+            {**answers.board_json(board), "source": source, "count": len(texts), "values": values}
+        )
+
+    async def _many(
+        self, request: Request, board: Board, texts: list[str]
+    ) -> tuple[list[str], str]:
+        tables = self._shelf.tables(board)
+
+        def by_tables() -> list[str] | None:
+            states = board.states(texts)
+            for table in tables:
+                with contextlib.suppress(MissingTableError):
+                    return [VALUE_NAMES[value] for value in table.probe_many(states).tolist()]
+            return None
+
+        found = await asyncio.to_thread(by_tables)
+        if found is not None:
+            return found, "table"
+
+        def ask(oracle: Oracle, errand: Errand) -> list[str]:
+            return [VALUE_NAMES[oracle.value(text, clock=errand)] for text in texts]
+
+        return await self._searches.run(request, board, ask), "search"
+
+    def _table(self, root: Position) -> Table:
+        for table in self._shelf.tables(root.board):
+            if table.root == root:
+                return table
+        raise MissingTableError(
+            f"no table of {root.board} is here; build it with: {build_command(root)}"
+        )
+
+    def _kept(self, request: Request, content: Any, tables: Sequence[Table]) -> Response:
+        """An answer that never changes."""
+        seed = request.target + "".join(table.digest for table in tables)
+        tag = f'"{hashlib.sha256(seed.encode()).hexdigest()[:24]}"'
+        headers = (("ETag", tag), ("Cache-Control", KEPT))
+        asked = request.headers.get("if-none-match", "")
+        if asked == "*" or tag in [word.strip().removeprefix("W/") for word in asked.split(",")]:
+            return Response(304, b"", headers=(*headers, *SAFE_HEADERS))
+        return json_response(content, headers=headers)

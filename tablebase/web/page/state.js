@@ -1,0 +1,68 @@
+// What is shown, as the address says it: game, board, options, moves, how far, who plays.
+// The address is the state: links can be shared, Back goes back.
+
+export const HUMAN = "human";
+
+/** The state that an address names; what it leaves out is the usual. */
+export function read(address, games) {
+  const fields = new URLSearchParams(address.search);
+  const named = games.find((game) => game.name === fields.get("game"));
+  const game = named || games[0];
+  const options = {};
+  for (const option of game.options) {
+    options[option.name] = fields.get(option.name) || option.default;
+  }
+  const at = Number.parseInt(fields.get("at"), 10);
+  return {
+    game: game.name,
+    board: fields.get("board") || game.usual,
+    options,
+    from: fields.get("from") || "",
+    moves: [],
+    text: fields.get("moves") || "", // the moves; the service tells one from the other
+    at: Number.isNaN(at) ? Infinity : Math.max(at, 0),
+    seats: { first: fields.get("first") || HUMAN, second: fields.get("second") || HUMAN },
+    values: fields.get("hide") !== "on",
+    flip: fields.get("flip") === "on",
+  };
+}
+
+// Moves of one character may stand together: 4453.
+function join(moves, from) {
+  const short = !from && moves.every((move) => move.length === 1);
+  return moves.join(short ? "" : " ");
+}
+
+/** The board of a state, as the service wants it. */
+export function boardFields(state) {
+  return { game: state.game, board: state.board, ...state.options };
+}
+
+/** The position of a state after so many of its moves. */
+export function positionFields(state, at = state.at) {
+  return { ...boardFields(state), from: state.from, moves: state.moves.slice(0, at).join(" ") };
+}
+
+/** A word for a position, to remember what is known of it. */
+export function keyOf(state, at = state.at) {
+  return new URLSearchParams(positionFields(state, at)).toString();
+}
+
+/** The address of a state. */
+export function write(state, games) {
+  const game = games.find((one) => one.name === state.game);
+  const fields = { game: state.game, board: state.board };
+  for (const option of game.options) {
+    if (state.options[option.name] !== option.default) {
+      fields[option.name] = state.options[option.name];
+    }
+  }
+  if (state.from) fields.from = state.from;
+  if (state.moves.length) fields.moves = join(state.moves, state.from);
+  if (state.at !== state.moves.length) fields.at = state.at;
+  if (state.seats.first !== HUMAN) fields.first = state.seats.first;
+  if (state.seats.second !== HUMAN) fields.second = state.seats.second;
+  if (!state.values) fields.hide = "on";
+  if (state.flip) fields.flip = "on";
+  return `/?${new URLSearchParams(fields)}`;
+}

@@ -1,0 +1,136 @@
+"""Serving: one process, or several that share a port, until Ctrl-C.
+
+    tablebase serve                     one process: page, service, builds in the background
+    tablebase serve --workers 4         four, each with its own searches; the kernel hands out
+                                        connections, tables are shared by the page cache
+
+Only this machine is listened to, unless another address is asked for.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import secrets
+import signal
+import socket
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from retro.errors import StorageError
+from tablebase.web.guard import LOOPBACK, Guard, refusal
+from tablebase.web.http import Connection, Site
+from tablebase.web.routes import Routes
+from tablebase.web.searches import Limits, Searches
+from tablebase.web.shelf import Shelf
+from tablebase.web.works import Works
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+    from pathlib import Path
+
+BACKLOG = 512
+LOOPBACK_ADDRESSES = ("127.0.0.1", "::1", "localhost")
+
+
+@dataclass(frozen=True)
+class Service:
+    """How to serve."""
+
+    folder: Path | None = None
+    host: str = "127.0.0.1"
+    port: int = 8000
+    names: tuple[str, ...] = ()  # more hosts by which clients may call it
+    workers: int = 1
+    limits: Limits = field(default_factory=Limits)
+    build_memory: str = "1G"
+    max_connections: int = 1_000
+    token: str = field(default_factory=lambda: secrets.token_urlsafe(18))
+
+    @property
+    def is_local(self) -> bool:
+        return self.host in LOOPBACK_ADDRESSES
+
+
+def listen(service: Service) -> socket.socket:
+    """The socket of a service; port 0 takes any that is free."""
+    family = socket.AF_INET6 if ":" in service.host else socket.AF_INET
+    found = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        found.bind((service.host, service.port))
+        found.listen(BACKLOG)
+    except OSError as error:
+        found.close()
+        where = f"{service.host}:{service.port}"
+        raise StorageError(f"cannot listen at {where}: {error.strerror}; try --port") from None
+    found.setblocking(False)
+    return found
+
+
+def serve(service: Service, listener: socket.socket, ready: Callable[[], None]) -> None:
+    """Serve until a signal says stop. `ready` is called once connections are taken."""
+    children = [] if service.workers == 1 else _fork(service.workers - 1)
+    if children is None:  # a child
+        with contextlib.suppress(KeyboardInterrupt):
+            asyncio.run(_serve(service, listener, lambda: None))
+        os._exit(0)
+    try:
+        asyncio.run(_serve(service, listener, ready))
+    except KeyboardInterrupt:
+        pass
+    finally:
+        for child in children:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(child, signal.SIGTERM)
+        for child in children:
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(child, 0)
+
+
+def _fork(count: int) -> list[int] | None:
+    """The ids of the workers; None in a worker. Before any thread is started."""
+    children = []
+    for _ in range(count):
+        child = os.fork()
+        if child == 0:
+            return None
+        children.append(child)
+    return children
+
+
+async def _serve(service: Service, listener: socket.socket, ready: Callable[[], None]) -> None:
+    loop = asyncio.get_running_loop()
+    stop = asyncio.Event()
+    for name in (signal.SIGINT, signal.SIGTERM):
+        with contextlib.suppress(NotImplementedError, ValueError, RuntimeError):
+            loop.add_signal_handler(name, stop.set)
+    async with running(service, listener):
+        ready()
+        await stop.wait()
+
+
+@contextlib.asynccontextmanager
+async def running(service: Service, listener: socket.socket) -> AsyncIterator[Routes]:
+    """A service that takes connections, closed afterwards; tests use it, too."""
+    shelf = Shelf(service.folder)
+    searches = Searches(shelf, service.limits)
+    works = Works(shelf.folder, service.build_memory) if service.workers == 1 else None
+    hosts = frozenset({*LOOPBACK, _host_name(service.host), *map(str.lower, service.names)})
+    routes = Routes(Guard(hosts, service.token), shelf, searches, works)
+    site = Site(routes.handle, refusal, service.max_connections)
+    server = await asyncio.get_running_loop().create_server(lambda: Connection(site), sock=listener)
+    try:
+        yield routes
+    finally:
+        server.close()
+        for connection in tuple(site.open):
+            connection.close()
+        searches.close()
+        if works is not None:
+            await works.close()
+
+
+def _host_name(host: str) -> str:
+    return f"[{host}]" if ":" in host else host.lower()

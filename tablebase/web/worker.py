@@ -1,0 +1,61 @@
+"""A plan or a build in a process of its own: an order on standard input, news on standard output.
+
+    {"do": "build", "board": "mnk 4x4 connect=4", "folder": "tables", "memory": "1G"}
+    -> {"plan": {...}}   {"progress": {...}} ...   {"built": {...}}   or   {"error": {...}}
+
+A process, because a plan or a build cannot be called off from a thread, takes memory that should
+be given back, and must not make readers wait. Whatever ends it, the same order goes on from there.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from retro.errors import TablebaseError
+from retro.games.catalogue import make_board
+from tablebase.answers import error_json, plan_json
+from tablebase.builds import build, plan
+from tablebase.files.places import table_path
+
+if TYPE_CHECKING:
+    from tablebase.plans import Progress
+
+
+def main() -> int:
+    """Carry out the order."""
+    order = json.loads(sys.stdin.readline())
+    try:
+        _carry_out(order)
+    except TablebaseError as error:
+        _tell("error", error_json(error))
+        return error.exit_code
+    except KeyboardInterrupt:
+        return 130
+    return 0
+
+
+def _carry_out(order: dict[str, Any]) -> None:
+    board, folder = make_board(order["board"]), Path(order["folder"])
+    planned = plan(board, memory=order["memory"])
+    path = table_path(board.start(), folder)
+    content = plan_json(planned, path, planned.obstacle(folder))
+    _tell("plan", {**content, "file": path.name, "summary": planned.summary()})
+    if order["do"] == "build":
+        built = build(board, folder=folder, memory=order["memory"], threads=1, report=_report)
+        _tell("built", {"file": built.path.name, "seconds": built.seconds})
+
+
+def _report(progress: Progress) -> None:
+    _tell("progress", progress._asdict())
+
+
+def _tell(name: str, content: Any) -> None:
+    sys.stdout.write(json.dumps({name: content}) + "\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
