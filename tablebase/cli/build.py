@@ -2,61 +2,42 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from retro.errors import EXIT_INTERRUPTED, DoesNotFitError
-from retro.games.catalogue import NAMES, find_game
-from retro.games.connect import Board, Position, find_moves
-from retro.games.connect_text import column_text, read_grid, read_moves
-from tablebase.cli import keyed
-from tablebase.cli.common import (
-    add_connect,
-    add_json,
-    add_version,
+from retro.errors import EXIT_INTERRUPTED
+from tablebase import answers
+from tablebase.cli import show
+from tablebase.cli.grammar import BUILD, Command, read_words
+from tablebase.cli.guard import run, say
+from tablebase.cli.options import (
+    MOST_THREADS,
+    add_root,
+    add_threads,
+    at_most,
     file_to_write,
-    is_file,
     memory_size,
     ply_range,
-    read_file,
-    run,
-    say,
-    thread_count,
 )
-from tablebase.cli.games import CONNECT, split_game
-from tablebase.places import table_path
+from tablebase.cli.progress import BuildProgress
+from tablebase.units import duration, size
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Sequence
 
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Entry point of `build-tablebase`."""
-    return run(_main, arguments)
+    from retro.games.game import Board, Position
+    from tablebase.cli.grammar import Asked
 
 
-def make_parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="build-tablebase",
-        description="Solve every position of a Connect Four board and write the table.",
-        epilog="Interrupted, the same command resumes where it was. Other games: "
-        f"build-tablebase GAME WxH; games: {', '.join(NAMES)}.",
-    )
-    parser.add_argument("board", metavar="WxH", help="columns x rows, such as 5x4")
-    add_connect(parser)
+def _add_options(parser: argparse.ArgumentParser) -> None:
     place = parser.add_mutually_exclusive_group()
     place.add_argument("--out", type=file_to_write, metavar="PATH", help="the file to write")
     place.add_argument(
         "--dir", type=Path, metavar="DIR", help="folder of tables (TABLEBASE_DIR, else tables)"
     )
-    parser.add_argument(
-        "--from",
-        dest="root",
-        metavar="POSITION",
-        help="build what can arise from a position: moves, or the path of a grid file",
-    )
+    add_root(parser)
     parser.add_argument(
         "--plies", type=ply_range, metavar="A..B", help="keep the values of these plies only"
     )
@@ -66,110 +47,120 @@ def make_parser() -> argparse.ArgumentParser:
         metavar="SIZE",
         help="such as 4G; default: most of what is free",
     )
-    parser.add_argument("--threads", type=thread_count, metavar="N", help="default: all cores")
+    add_threads(parser)
+    parser.add_argument(
+        "--processes",
+        type=at_most(MOST_THREADS),
+        metavar="N",
+        help="work in processes, not in threads",
+    )
+    parser.add_argument(
+        "--cluster", metavar="ADDRESS", help="work on a Dask cluster: tcp://HOST:8786, or local"
+    )
+    parser.add_argument(
+        "--task-memory", type=memory_size, metavar="SIZE", help="of one task on a cluster"
+    )
+    parser.add_argument(
+        "--work-dir",
+        type=Path,
+        metavar="DIR",
+        help="keep the parts there, not beside the table: a folder that all workers share",
+    )
+    parser.add_argument(
+        "--counts",
+        choices=("on", "off"),
+        default="on",
+        help="off: no forward walk, no counts of positions; a third of the time",
+    )
+    parser.add_argument(
+        "--distances",
+        action="store_true",
+        help="also in how many plies every position ends; two to three times the file",
+    )
     parser.add_argument("--force", action="store_true", help="build again from nothing")
     parser.add_argument("--plan", action="store_true", help="say what it will take, build nothing")
-    add_json(parser)
     parser.add_argument("--quiet", action="store_true", help="no progress on stderr")
-    add_version(parser)
-    return parser
 
 
-def _main(arguments: Sequence[str] | None) -> int:
-    words = list(sys.argv[1:] if arguments is None else arguments)
-    game, words = split_game(words)
-    if game not in (None, CONNECT):
-        return keyed.build(find_game(game), words)
-    options = make_parser().parse_args(words)
-    board = Board.parse(options.board, options.connect)
-    root = read_root(options.root, board)
-    moves = "".join(column_text(column) for column in find_moves(root) or ()) if root else ""
-    path = options.out or table_path(board, options.dir, moves)
-    asked = {"root": root, "plies": options.plies, "memory": options.memory}
-    command = _plan if options.plan else _build
-    return command(options, board, path, asked)
+def build_command(asked: Asked) -> int:
+    from tablebase.files.places import table_path
+
+    board = asked.board()
+    root = asked.root(board)
+    path = asked.options.out or table_path(root or board.start(), asked.options.dir)
+    return (_plan if asked.options.plan else _build)(asked, board, root, path)
 
 
-def read_root(text: str | None, board: Board) -> Position | None:
-    """The position that `--from` names: a move string, or a file that holds a grid."""
-    if text is None:
-        return None
-    if not is_file(text):
-        return read_moves(board, text).check()
-    return read_file(Path(text), lambda grid: read_grid(grid, board))
+def _how(options: argparse.Namespace) -> dict[str, Any]:
+    counts = options.counts == "on"
+    return {
+        "threads": options.threads,
+        "processes": options.processes,
+        "counts": counts,
+        "distances": options.distances,
+        "cluster": options.cluster,
+        "task_memory": options.task_memory,
+    }
 
 
-def _plan(options: argparse.Namespace, board: Board, path: Path, asked: dict[str, Any]) -> int:
-    from tablebase.cli import show
-    from tablebase.estimate import estimate_build, require_fit
-    from tablebase.units import duration, size
+def _plan(asked: Asked, board: Board, root: Position | None, path: Path) -> int:
+    from tablebase import plan
+    from tablebase.files.atomic import parts_place
 
-    estimate = estimate_build(board, **asked)
-    try:
-        require_fit(estimate, path.parent)
-        obstacle = None
-    except DoesNotFitError as error:
-        obstacle = str(error)
+    options = asked.options
+    found = plan(board, root=root, plies=options.plies, memory=options.memory, **_how(options))
+    folder = parts_place(path, options.work_dir).parent
+    obstacle = found.obstacle(folder)
     if options.json:
-        show.print_json({**estimate.as_json(), "file": str(path), "fits": obstacle is None})
+        show.print_json(answers.plan_json(found, path, obstacle))
     else:
-        print(f"{estimate.header.name} would go to {path}")
-        print(f"ranked positions  {estimate.ranked:,}")
-        print(f"time              about {duration(estimate.seconds)} on two cores")
-        print(f"memory            {size(estimate.memory)}", end=" ")
-        print(f"({size(estimate.least_memory)} at least, with --memory)")
-        print(f"disk              {size(estimate.disk)}", end=" ")
-        print(f"({size(estimate.disk_while_building)} while building)")
-        print(f"fits here         {'yes' if obstacle is None else 'no'}")
-        lines: list[tuple[str, ...]] = [("ply", "positions", "time", "memory")]
-        lines += [
-            (str(ply), f"{plan.positions:,}", duration(plan.seconds), size(plan.memory))
-            for ply, plan in estimate.plies.items()
-        ]
-        show.print_columns(lines)
+        show.print_plan(found, path, fits=obstacle is None)
+    warning = found.warning(folder)
     if obstacle is not None:
         say(f"would be refused: {obstacle}")
+    elif warning is not None:
+        say(f"warning: {warning}")
     return 0
 
 
-def _build(options: argparse.Namespace, board: Board, path: Path, asked: dict[str, Any]) -> int:
-    from tablebase.build import build_tablebase
-    from tablebase.cli import show
-    from tablebase.cli.progress import BuildProgress
-    from tablebase.probe import open_tablebase
-    from tablebase.units import duration, size
+def _build(asked: Asked, board: Board, root: Position | None, path: Path) -> int:
+    from tablebase import build, open_tablebase
+    from tablebase.files.atomic import parts_folder, parts_place
 
+    options = asked.options
     try:
         with BuildProgress(quiet=options.quiet) as progress:
-            result = build_tablebase(
+            built = build(
                 board,
                 path,
-                **asked,
-                threads=options.threads,
+                root=root,
+                plies=options.plies,
+                memory=options.memory,
+                **_how(options),
+                work_dir=options.work_dir,
                 force=options.force,
                 report=progress.report,
-                announce=lambda line: None if options.quiet else say(line),
+                announce=progress.announce,
             )
     except KeyboardInterrupt:
-        say(f"interrupted; what is finished is kept in {path}.partial")
-        say("the same command resumes there")
-        return EXIT_INTERRUPTED
-    if not result.was_there:
-        # A first question now, so that the kernels that answer it are compiled and cached.
-        with open_tablebase(path) as table:
-            table.get_wdl("")
-    if not options.quiet:
-        if result.was_there:
-            say(f"{path} is finished: nothing to do")
+        kept = parts_folder(parts_place(path, options.work_dir))
+        if kept.exists():
+            say(f"interrupted; what is finished is kept in {kept}")
+            say("the same command resumes there")
         else:
-            peak = f", at most {size(peak_memory())} of memory" if peak_memory() else ""
-            say(f"built in {duration(result.seconds)}{peak}")
-    if options.json:
-        content = show.stats_json(result.header, result.value, result.records)
-        show.print_json({**content, "file": str(path), "size": result.size})
+            say("interrupted; so short a build begins again")
+        return EXIT_INTERRUPTED
+    if built.was_there:
+        progress.announce(f"{path} is finished: nothing to do")
     else:
-        show.print_stats(result.header, result.value, result.records)
-        show.print_file(path, result.size)
+        peak = f", at most {size(peak_memory())} of memory" if peak_memory() else ""
+        progress.announce(f"built in {duration(built.seconds)}{peak}")
+    with open_tablebase(path) as table:
+        if options.json:
+            done = {"seconds": built.seconds, "was_there": built.was_there}
+            show.print_json({**answers.stats_json(table), **done})
+        else:
+            show.print_stats(table)
     return 0
 
 
@@ -181,6 +172,23 @@ def peak_memory() -> int:
         return 0
     unit = 1 if sys.platform == "darwin" else 1024
     return unit * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+
+COMMANDS = (
+    Command(
+        BUILD,
+        "Solve every position of a board and write the table.",
+        build_command,
+        _add_options,
+        epilog="Interrupted, the same command resumes where it was.",
+    ),
+)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Entry point of `build-tablebase`."""
+    (command,) = COMMANDS
+    return run(lambda words: command.run(read_words(command, words)), arguments)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Where the commands begin: Ctrl-C gets one line from the first moment on.
+"""Where the commands begin: Ctrl-C and SIGTERM get one line from the first moment on.
 
 Imports take a good part of a second, and somebody may think better of it meanwhile, so the
 commands are imported inside the guard. Later `common.run` has a guard of its own.
@@ -6,6 +6,8 @@ commands are imported inside the guard. Later `common.run` has a guard of its ow
 
 from __future__ import annotations
 
+import io
+import signal
 import sys
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -14,8 +16,10 @@ from retro.errors import EXIT_INTERRUPTED
 
 if TYPE_CHECKING:
     from sys import UnraisableHookArgs
+    from types import FrameType
 
 SOON = 0.05  # seconds
+EXIT_TERMINATED = 128 + signal.SIGTERM
 
 
 def tablebase() -> int:
@@ -30,12 +34,32 @@ def build_tablebase() -> int:
 
 def _guarded(module: str) -> int:
     sys.unraisablehook = interrupt_again
+    received: list[int] = []
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        """A polite request to stop, of a service manager, say, is a Ctrl-C."""
+        received.append(number)
+        signal.default_int_handler(number, frame)
+
+    signal.signal(signal.SIGTERM, stop)
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # else somebody ignores it
+        signal.signal(signal.SIGINT, stop)
+    if isinstance(sys.stdout, io.TextIOWrapper):  # names of files need not be text
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         status: int = import_module(module).main()
     except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr, flush=True)
-        return EXIT_INTERRUPTED
-    return status
+        status = _interrupted()
+    except Exception:
+        if not received:
+            raise
+        status = _interrupted()  # an import that was interrupted may say that it failed
+    return EXIT_TERMINATED if signal.SIGTERM in received and status == EXIT_INTERRUPTED else status
+
+
+def _interrupted() -> int:
+    print("interrupted", file=sys.stderr, flush=True)
+    return EXIT_INTERRUPTED
 
 
 def interrupt_again(dropped: UnraisableHookArgs) -> None:

@@ -2,100 +2,118 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from retro.errors import BadTextError
-from retro.search.players import read_spec, referee
-from tablebase.cli.common import add_json, say
-from tablebase.cli.games import asked_game
-from tablebase.cli.seats import PLAYERS, Contestant, Quit, Seats, add_seats
+from retro.play.contest import Tally
+from retro.play.players import read_spec
+from tablebase.cli.console import Quit
+from tablebase.cli.contests import (
+    OUTCOMES,
+    ROLES,
+    Shelf,
+    add_contest_options,
+    asked_bouts,
+    contest_json,
+    print_costs,
+    print_faults,
+    say_progress,
+    table_value,
+)
+from tablebase.cli.grammar import Command
+from tablebase.cli.guard import say
+from tablebase.cli.human import Contestant
+from tablebase.cli.options import add_folder, add_search
+from tablebase.cli.play import NAMES, asked_means
+from tablebase.cli.seats import HUMAN
+from tablebase.cli.show import print_json
+from tablebase.players import Arena, Players
 from tablebase.units import counted
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator, Sequence
+    from random import Random
 
-    from retro.games.catalogue import PlacementGame
-    from retro.search.players import GameRecord, Spec
+    from retro.play.contest import Bout
+    from retro.play.player import Player
+    from retro.play.record import GameRecord
+    from tablebase.cli.grammar import Asked
+    from tablebase.players import Means
 
-ROLES = ("first", "second")
-COLUMNS = ("games", "won", "drawn", "lost")
 
-
-def add_match_options(parser: argparse.ArgumentParser) -> None:
-    add_seats(parser)
-    parser.add_argument("--first", required=True, metavar="P", help=PLAYERS)
+def _add_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--first", required=True, metavar="P", help=NAMES)
     parser.add_argument("--second", required=True, metavar="P", help="they change sides each game")
-    parser.add_argument("--games", type=int, default=10, metavar="N", help="default: 10")
-    parser.add_argument("--seed", type=int, default=0, metavar="S", help="default: 0")
-    add_json(parser)
+    add_contest_options(parser)
+    add_folder(parser)
+    add_search(parser, memory="64M")
 
 
-def match_command(options: argparse.Namespace) -> int:
-    from tablebase.cli import show
-
-    game, board = asked_game(options)
-    specs = read_spec(options.first), read_spec(options.second)
-    if options.games < 1:
-        raise BadTextError(f"found {options.games} games, wanted at least 1")
+def match_command(asked: Asked) -> int:
+    options, board = asked.options, asked.board()
+    names = [str(read_spec(text)) for text in (options.first, options.second)]
+    twins = names[0] == names[1]
+    seats = [names[0], f"{names[1]} (2)"] if twins else names
+    bouts = asked_bouts(options, board, seats)
+    means = asked_means(options)
+    shelf = Shelf(options.save, board, bouts, options.seed)
     records: list[GameRecord] = []
-    try:
-        for record in _games(options, game, board, specs):
-            records.append(record)
-            say(f"game {len(records)}: {_story(record)}")
-    except Quit:
-        say(f"the match ends after {len(records)} of {counted(options.games, 'game', 'games')}")
-    scores = [score(records, number) for number in (0, 1)]
-    size, details = game.describe(board)
+    with Players(board, means) as players:
+        tally, value = Tally(seats), table_value(players)
+        try:
+            for bout, record in _games(bouts, shelf, means):
+                records.append(record)
+                tally.add(bout, record, value)
+                say_progress(len(records), len(bouts), bout, record)
+        except Quit:
+            say(f"the match ends after {len(records)} of {counted(len(bouts), 'game', 'games')}")
     if options.json:
-        content = {"game": game.name, "board": size, "options": details, "seed": options.seed}
-        rows = [
-            {"player": str(spec), **{role: dict(by_role[role]) for role in by_role}}
-            for spec, by_role in zip(specs, scores, strict=True)
-        ]
-        games = [{**r._asdict(), "plies": len(r.moves)} for r in records]
-        show.print_json({**content, "players": rows, "games": games})
+        print_json(contest_json(board, options.seed, tally, records))
         return 0
-    games_played = counted(len(records), "game", "games")
-    print(f"{game.name} {size}: {games_played}, sides change each game, seed {options.seed}")
-    print_scores(specs, scores)
+    played = counted(len(records), "game", "games")
+    name = f"{board.game_name} {board.size_text}"
+    print(f"{name}: {played}, sides change each game, seed {options.seed}")
+    print_scores(tally)
+    print_costs(tally)
+    print_faults(tally)
     return 0
 
 
-def _games(
-    options: argparse.Namespace, game: PlacementGame, board: Any, specs: tuple[Spec, Spec]
-) -> Iterator[GameRecord]:
-    """Game after game; `Quit` when a human has had enough."""
-    with Seats(options, game, board, human=Contestant) as seats:
-        for number in range(options.games):
-            players = seats.seat_both(specs, f"{options.seed} {number}")
-            first, second = players if number % 2 == 0 else players[::-1]
-            yield referee(game, game.start(board), first, second)
+def _games(bouts: Sequence[Bout], shelf: Shelf, means: Means) -> Iterator[tuple[Bout, GameRecord]]:
+    """Game after game, those that were kept among them; `Quit` when a human has had enough."""
+    kept = shelf.kept(bouts)
+    for bout in bouts:
+        record = kept.get(bout.number)
+        if record is None:
+            record = Arena(means).play(bout, _seat)
+            shelf.keep(bout, record)
+        yield bout, record
 
 
-def _story(record: GameRecord) -> str:
-    verb = {"first": "beats", "second": "loses to", None: "draws with"}[record.winner]
-    plies = counted(len(record.moves), "ply", "plies")
-    return f"{record.first} (first) {verb} {record.second} in {plies}"
+def _seat(players: Players, name: str, rng: Random) -> Player:
+    spec = read_spec(name.removesuffix(" (2)"))
+    return Contestant() if spec.kind == HUMAN else players.make(spec, rng)
 
 
-def score(records: Sequence[GameRecord], player: int) -> dict[str, Counter[str]]:
-    """{role: {games, won, drawn, lost}} of player 0 or 1; 0 is first in the first game."""
-    found = {role: Counter(dict.fromkeys(COLUMNS, 0)) for role in ROLES}
-    for number, record in enumerate(records):
-        role = ROLES[(number + player) % 2]
-        result = "drawn" if record.winner is None else "won" if record.winner == role else "lost"
-        found[role].update(["games", result])
-    return found
-
-
-def print_scores(specs: Sequence[Spec], scores: Sequence[dict[str, Counter[str]]]) -> None:
+def print_scores(tally: Tally) -> None:
     """A row per player and role, and the points: one for a win, a half for a draw."""
-    width = max(len(str(spec)) for spec in specs)
+    width = max(len(name) for name in tally.players)
     print(f"{'player':<{width}}  role    games    won  drawn   lost  points")
-    for spec, by_role in zip(specs, scores, strict=True):
-        whole = by_role["first"] + by_role["second"]
-        for role, found in (*by_role.items(), ("both", whole)):
-            cells = "".join(f"{found[name]:>7}" for name in COLUMNS)
-            print(f"{spec!s:<{width}}  {role:<6}{cells}{found['won'] + found['drawn'] / 2:>8.1f}")
+    for name in tally.players:
+        games = tally.scores[name].games
+        by_role = {role: [games[f"{role} {outcome}"] for outcome in OUTCOMES] for role in ROLES}
+        both = [sum(pair) for pair in zip(*by_role.values(), strict=True)]
+        for role, counts in (*by_role.items(), ("both", both)):
+            cells = "".join(f"{number:>7}" for number in (sum(counts), *counts))
+            print(f"{name:<{width}}  {role:<6}{cells}{counts[0] + counts[1] / 2:>8.1f}")
+
+
+COMMANDS = (
+    Command(
+        "match",
+        "games between two players, and the score",
+        match_command,
+        _add_options,
+        board="usual",
+    ),
+)

@@ -1,71 +1,94 @@
-"""`tablebase play`: a game at the terminal, by default against the perfect player."""
+"""`tablebase play`: a game at the terminal, by default against a computer that can be beaten."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import contextlib
+from typing import TYPE_CHECKING
 
-from retro.search.players import read_spec
-from tablebase.cli.common import say
-from tablebase.cli.games import asked_game
-from tablebase.cli.seats import HUMAN, PLAYERS, GoTo, Quit, Seats, add_seats, default_opponent
+from retro.play.levels import DEFAULT_LEVEL, LEVELS
+from retro.play.players import KINDS, read_spec
+from retro.play.record import GameRecord
+from tablebase.cli.console import Quit, is_terminal
+from tablebase.cli.grammar import Command
+from tablebase.cli.guard import say
+from tablebase.cli.options import add_folder, add_search, check_memory, given_options
+from tablebase.cli.replay import replay
+from tablebase.cli.saves import load_record
+from tablebase.cli.seats import HUMAN, recorded_seats
+from tablebase.cli.session import Session
+from tablebase.players import Means
 
 if TYPE_CHECKING:
     import argparse
 
-    from retro.games.catalogue import PlacementGame
-    from retro.search.players import Player, Spec
+    from retro.play.players import Spec
+    from tablebase.cli.grammar import Asked
+
+NAMES = ", ".join(KINDS)
 
 
-def add_play_options(parser: argparse.ArgumentParser) -> None:
-    add_seats(parser)
-    parser.add_argument("--first", default="human", metavar="P", help=PLAYERS)
-    parser.add_argument("--second", metavar="P", help="default: human, against the human perfect")
+def _add_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--first", metavar="P", help=f"default: human; {NAMES}")
+    parser.add_argument(
+        "--second", metavar="P", help=f"default: human, against the human {DEFAULT_LEVEL}"
+    )
+    parser.add_argument("--load", metavar="FILE", help="go on with a game that was saved")
+    parser.add_argument("--replay", metavar="FILE", help="show a game that was saved, then leave")
     parser.add_argument(
         "--seed", type=int, default=0, metavar="S", help="of players that draw lots"
     )
+    add_folder(parser)
+    add_search(parser, memory="64M")
 
 
-def play_command(options: argparse.Namespace) -> int:
-    game, board = asked_game(options)
-    specs = asked_players(options, default_opponent(game, board))
-    with Seats(options, game, board) as seats:
-        players = seats.seat_both(specs, options.seed)
-        try:
-            final = play(game, game.start(board), *players)
-        except Quit:
-            return 0
-    print(final.over_message())
+def asked_means(options: argparse.Namespace) -> Means:
+    """What the players of a command line may use."""
+    check_memory(options.memory)
+    move_time = getattr(options, "move_time", None)
+    return Means(options.dir, options.memory, options.time_limit, move_time=move_time)
+
+
+def play_command(asked: Asked) -> int:
+    options = asked.options
+    if options.replay is not None:
+        with contextlib.suppress(Quit):
+            replay(_load(asked, options.replay), None if is_terminal() else 0)
+        return 0
+    saved = options.load
+    record = GameRecord.begin(asked.board()) if saved is None else _load(asked, saved)
+    seats = asked_players(options, record)
+    for spec in seats:
+        if spec.kind in LEVELS and HUMAN in (seats[0].kind, seats[1].kind):
+            say(LEVELS[spec.kind].about(record.board))
+    Session(record, seats, asked_means(options), options.seed).run()
     return 0
 
 
-def asked_players(options: argparse.Namespace, opponent: str) -> tuple[Spec, Spec]:
-    """Both players; who is not named is the human, or `opponent` against the human."""
-    first = read_spec(options.first)
+def _load(asked: Asked, name: str) -> GameRecord:
+    """A saved game; it says itself what board it is on, unless the command line does."""
+    is_named = asked.game is not None or asked.size or given_options(asked.options)
+    return load_record(name, asked.board() if is_named else None)
+
+
+def asked_players(options: argparse.Namespace, record: GameRecord) -> tuple[Spec, Spec]:
+    """Both players. Who is not named is who sat there, or the human, or a level against her."""
+    if options.first is None and options.second is None:
+        kept = recorded_seats(record)
+        if kept is not None:
+            return kept
+    first = read_spec(options.first or HUMAN)
     if options.second is not None:
         return first, read_spec(options.second)
-    if first.kind != HUMAN:
-        return first, read_spec(HUMAN)
-    if opponent != "perfect":
-        say(f"perfect play is out of reach on so large a board: {opponent} plays against you")
-    return first, read_spec(opponent)
+    return first, read_spec(HUMAN if first.kind != HUMAN else DEFAULT_LEVEL)
 
 
-def play(game: PlacementGame, position: Any, first: Player, second: Player) -> Any:
-    """Let two players play and show it; returns the finished position."""
-    while not position.is_over():
-        is_first = position.side_to_move == "first"
-        mover, other = (first, second) if is_first else (second, first)
-        if mover.name == HUMAN or other.name != HUMAN:  # who has just moved knows the board
-            print(game.draw(position))
-        try:
-            move = mover.choose(position)
-        except GoTo as wish:
-            position = wish.position
-            continue
-        sign = game.players[0 if is_first else 1]
-        print(f"{sign} ({mover.name}) plays {game.write_move(position, move)}")
-        for player in (first, second):
-            player.told(position, move)
-        position = position.play(move)
-    print(game.draw(position))
-    return position
+COMMANDS = [
+    Command(
+        "play",
+        "a game at the terminal, against a computer of the level you like",
+        play_command,
+        _add_options,
+        board="usual",
+        has_json=False,
+    )
+]

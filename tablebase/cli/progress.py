@@ -7,7 +7,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, Self
 
-from tablebase.cli.common import say
+from tablebase.cli.guard import say
 from tablebase.units import duration, speed
 
 if TYPE_CHECKING:
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
     from rich.progress import Progress as Bar
 
-    from tablebase.build import Progress
+    from tablebase.plans import Progress
 
 SECONDS_BETWEEN_LINES = 2.0
 QUIET_SECONDS = 1.0  # no rate, and nothing of a search, before that
-PHASES = {"mark": "walking forward", "walk": "walking back"}
+PHASES = {"forward": "walking forward", "backward": "walking back"}
 FORWARD_SHARE = 0.4  # of the time that a whole build takes
 
 
@@ -65,6 +65,11 @@ class BuildProgress:
             self._told = True
             say("compiling kernels (once)")
 
+    def announce(self, line: str) -> None:
+        """Say something besides."""
+        if not self._quiet:
+            say(line)
+
     def report(self, progress: Progress) -> None:
         """Show how far the build has come."""
         if self._quiet:
@@ -80,25 +85,33 @@ class BuildProgress:
             if self._bar is not None:
                 for task in self._bar.task_ids:
                     self._bar.remove_task(task)
-                self._bar.add_task(PHASES[self._phase], total=progress.total, text="")
+                total = progress.total or None
+                self._bar.add_task(PHASES[self._phase], total=total, text="")
         text = _text(progress, self._done_at_begin, now - self._begin)
         if self._bar is not None:
             self._bar.update(self._bar.task_ids[-1], completed=progress.done, text=text)
         elif now - self._last_line >= SECONDS_BETWEEN_LINES:
             self._last_line = now
-            say(f"{PHASES[self._phase]}: {100 * progress.done // progress.total}% {text}")
+            done = f"{100 * progress.done // progress.total}% " if progress.total else ""
+            say(f"{PHASES[self._phase]}: {done}{text}")
 
 
 def _text(progress: Progress, done_before: int, seconds: float) -> str:
     """Ply, rate of this phase and time left of the build."""
     done = progress.done - done_before
+    where, who = f"ply {progress.ply}", ""
+    if progress.tasks[1]:
+        where += f", task {progress.tasks[0]} of {progress.tasks[1]}"
+        who = f", {progress.workers} worker{'s' * (progress.workers != 1)}"
     if done <= 0 or seconds < QUIET_SECONDS:
-        return f"ply {progress.ply}"
+        return where + who
     rate = done / seconds
+    if not progress.total:
+        return f"{where}, {progress.done:,} positions, {speed(rate)}"
     left = (progress.total - progress.done) / rate
-    if progress.phase == "mark":
+    if progress.phase == "forward":
         left += progress.total / rate * (1 - FORWARD_SHARE) / FORWARD_SHARE
-    return f"ply {progress.ply}, {speed(rate)}, {duration(left)} left"
+    return f"{where}, {speed(rate)}, {duration(left)} left{who}"
 
 
 class Ticker:

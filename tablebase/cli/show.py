@@ -1,81 +1,34 @@
-"""How results look on the terminal and as JSON."""
+"""How answers look on the terminal. One pair of signs: X the first player's, O the second's."""
 
 from __future__ import annotations
 
 import json
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from itertools import zip_longest
+from typing import TYPE_CHECKING
 
-from retro.errors import IllegalPositionError
-from retro.games.connect_text import column_text, write_grid, write_moves
 from retro.games.values import VALUE_NAMES
-from tablebase.format import COUNT_NAMES
-from tablebase.units import counted, size
+from tablebase.answers import COUNT_NAMES, DISTANCE_NAMES, position_text
+from tablebase.cli.colour import paint_board, paint_value
+from tablebase.units import counted, duration, size
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
-    from retro.games.connect import Board, Position
-    from retro.games.rated import RatedMove
-    from tablebase.format import Header, PlyRecord
-    from tablebase.oracle import Line
-    from tablebase.probe import Probe, Source
+    from retro.answers import Line, Probe, RatedMove
+    from retro.games.game import Board, Position
+    from tablebase.answers import Json, Verified
+    from tablebase.plans import Labour, Plan
     from tablebase.strategy import Strategy
+    from tablebase.tables import Table
 
 STRATEGY_COLUMNS = ("decide", "answer", "finished")
+USUAL_ORDER = "WIDTHxHEIGHT"
+SOURCES = {"both": "table and search", "rules": "the rules"}
 
 
-def print_json(content: dict[str, Any]) -> None:
+def print_json(content: Json) -> None:
     print(json.dumps(content))
-
-
-def stats_json(header: Header, value: int, records: Sequence[PlyRecord]) -> dict[str, Any]:
-    """The JSON of a table's counts; win, draw and loss are for the side to move."""
-    return {
-        "board": str(header.board),
-        "connect": header.connect,
-        "root": header.root,
-        "side_to_move": header.root_position.side_to_move,
-        "first_ply": header.first_ply,
-        "last_ply": header.last_ply,
-        "value": VALUE_NAMES[value],
-        "positions": sum(record.positions for record in records),
-        "plies": [
-            {"ply": record.ply, **{name: getattr(record, name) for name in COUNT_NAMES}}
-            for record in records
-        ],
-    }
-
-
-def strategy_json(board: Board, found: Sequence[Strategy]) -> dict[str, Any]:
-    """The JSON of strategy graphs; `value` is what the strategist is sure of."""
-    strategies = [
-        {
-            "player": strategy.player,
-            "value": VALUE_NAMES[strategy.value],
-            **{name: getattr(strategy.total, name) for name in STRATEGY_COLUMNS},
-            "positions": strategy.positions,
-            "plies": [count._asdict() for count in strategy.plies],
-        }
-        for strategy in found
-    ]
-    return {"board": str(board), "connect": board.connect, "strategies": strategies}
-
-
-def print_strategies(board: Board, found: Sequence[Strategy]) -> None:
-    """A table per strategist: positions by ply and by what happens there."""
-    for strategy in found:
-        verb = "wins" if strategy.value else "draws"
-        print(f"{board.name}: a strategy that {verb} for the {strategy.player} player")
-        rows = [(str(count.ply), *count[1:]) for count in strategy.plies]
-        rows.append(("total", *strategy.total[1:]))
-        lines: list[tuple[str, ...]] = [("ply", *STRATEGY_COLUMNS)]
-        lines += [(ply, *(f"{number:,}" for number in numbers)) for ply, *numbers in rows]
-        print_columns(lines)
-        print(f"positions: {strategy.positions:,}")
-    print("decide: the strategist is to move and plays the first of the best moves;")
-    print("answer: the opponent is to move and may play anything; finished: the game is over.")
-    print("Each position counts once, mirror images apart.")
 
 
 def print_columns(lines: Sequence[tuple[str, ...]]) -> None:
@@ -85,117 +38,200 @@ def print_columns(lines: Sequence[tuple[str, ...]]) -> None:
         print("  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True)))
 
 
-def print_stats(header: Header, value: int, records: Sequence[PlyRecord]) -> None:
-    """A table per ply, the totals and the value of the position it starts from."""
-    lines: list[tuple[str, ...]] = [("ply", *COUNT_NAMES)]
-    lines += [(str(r.ply), *(f"{getattr(r, name):,}" for name in COUNT_NAMES)) for r in records]
-    totals = [sum(getattr(record, name) for record in records) for name in COUNT_NAMES]
-    lines.append(("total", *(f"{number:,}" for number in totals)))
-    print(f"{header.name}: legal positions; win, draw, loss for the side to move")
-    print_columns(lines)
-    if header.plies != header.counted_plies:
-        print(f"values are kept of plies {header.first_ply} to {header.last_ply}")
-    start = f"the position after {header.root}" if header.root else "the empty board"
-    side = header.root_position.side_to_move
-    print(f"value of {start} for the {side} player: {VALUE_NAMES[value]}")
+def title(board: Board) -> str:
+    """The name of a board, and how its size is meant where that is not the usual way.
+
+    >>> from retro.games.catalogue import make_board
+    >>> title(make_board("5x4")), title(make_board("domineering", "3x4"))
+    ('connect4-5x4', 'domineering-3x4 (ROWSxCOLS)')
+    """
+    order = board.game.size_order
+    return board.name if order == USUAL_ORDER else f"{board.name} ({order})"
 
 
-def print_file(path: Path, number: int) -> None:
-    print(f"file: {path} ({size(number)})")
+def source_text(source: str) -> str:
+    return SOURCES.get(source, source)
 
 
-def print_entries(entries: Sequence[dict[str, Any]]) -> None:
-    """One line for every table."""
-    names = [Path(entry["file"]).stem for entry in entries]
-    width = max((len(name) for name in names), default=0)
-    for name, entry in zip(names, entries, strict=True):
-        side = entry.get("side_to_move", "first")
-        print(
-            f"{name:<{width}} {entry['positions']:>17,} positions  {entry['value']:<4} "
-            f"for the {side} player  {size(entry['size']):>8}  {entry['file']}"
-        )
+def end_text(plies: int | None) -> str:
+    return "" if plies is None else f" in {counted(plies, 'ply', 'plies')}"
 
 
-def move_text(position: Position) -> str | None:
-    """The moves that lead to a position, or None if none do."""
-    try:
-        return write_moves(position)
-    except IllegalPositionError:
-        return None
-
-
-def probe_json(found: Probe) -> dict[str, Any]:
-    """The JSON of an answer; values of moves are for the player who makes them."""
-    return {
-        "position": move_text(found.position),
-        "board": str(found.position.board),
-        "connect": found.position.board.connect,
-        "grid": write_grid(found.position).split("\n"),
-        "side_to_move": found.position.side_to_move,
-        "value": VALUE_NAMES[found.value],
-        "source": found.source,
-        "moves": [{"move": m.move, "value": VALUE_NAMES[m.value]} for m in found.moves],
-        "best": [move.move for move in found.best],
-    }
-
-
-def print_probe(found: Probe) -> None:
-    """The board with a value under each column, whose turn it is and whose value that is."""
-    position = found.position
-    moves = move_text(position)
-    after = "" if not position.ply else f" after {moves}" if moves else ", set up"
-    print(f"{position.board.name}{after}, ply {position.ply}")
-    print_turn(position, found.value, found.source)
-    print()
-    values = {move.number: VALUE_NAMES[move.value][0] for move in found.moves}
-    for row in write_grid(position).split("\n")[1:]:
-        print(f"  {row}")
-    columns = range(position.board.width)
-    print("  " + " ".join(column_text(column) for column in columns))
-    print("  " + " ".join(values.get(column, "-") for column in columns), end="")
-    print("   W D L: what a move there is worth to the player who makes it")
-    print()
-    print(f"best: {' '.join(move.move for move in found.best)}")
-
-
-def analysis_json(moves: Sequence[RatedMove]) -> dict[str, Any]:
-    """The JSON of every move with its distance, best first, and of the position's value."""
-    rated = [{"move": m.move, "value": VALUE_NAMES[m.value], "plies": m.plies} for m in moves]
-    return {"value": VALUE_NAMES[moves[0].value], "moves": rated}
-
-
-def print_analysis(moves: Sequence[RatedMove], line: str) -> None:
-    """A row per move, best first, and the main line."""
-    print("move  value  plies to the end   (for the player who moves, best first)")
-    for move in moves:
-        print(f"{move.move:>4}  {VALUE_NAMES[move.value]:<5}  {move.plies:>5}")
-    print(f"line: {line}")
-
-
-def print_turn(position: Position, value: int, source: Source) -> None:
-    side = position.side_to_move
+def print_turn(position: Position, value: int, plies: int | None, source: str) -> None:
+    """Whose turn it is, and whose value what is."""
+    side, name = position.side_to_move, position.mover_name
+    who = f"the {side} player" if name.lower() == side else f"{name}, the {side} player,"
+    worth = paint_value(VALUE_NAMES[value], value)
     print(
-        f"White (0), the {side} player, is to move: "
-        f"{VALUE_NAMES[value]} for the {side} player, by {source}"
+        f"{who[0].upper()}{who[1:]} is to move: {worth} for the {side} player"
+        f"{end_text(plies)}, by {source_text(source)}"
     )
 
 
-def line_json(line: Line) -> dict[str, Any]:
-    return {
-        "position": move_text(line.position),
-        "side_to_move": line.position.side_to_move,
-        "value": VALUE_NAMES[line.value],
-        "source": line.source,
-        "line": "".join(move.move for move in line.moves),
-        "plies": len(line.moves),
-    }
+def print_probe(probe: Probe) -> None:
+    """The board, whose turn it is, what the position and each move are worth."""
+    position = probe.position
+    text = position_text(position)
+    after = "" if not position.ply else f" after {text}" if text else ", set up"
+    print(f"{title(position.board)}{after}, ply {position.ply}")
+    print_turn(position, probe.value, probe.plies, probe.source)
+    print(f"\n{paint_board(position)}")
+    values = _under_labels(str(position).splitlines()[-1], probe.moves)
+    if values is not None:
+        print(f"{values}   W D L: what a move there is worth to the player who makes it\n")
+    else:
+        print("\nwhat a move is worth to the player who makes it:")
+        for value, name in VALUE_NAMES.items():
+            moves = [move.move for move in probe.moves if move.value == value]
+            if moves:
+                print(f"  {paint_value(f'{name:<4}', value)}  {' '.join(moves)}")
+        print()
+    print(f"best: {' '.join(move.move for move in probe.best)}")
+
+
+def _under_labels(labels: str, moves: Sequence[RatedMove]) -> str | None:
+    """A value under each label of a picture's last line, if it names all moves: columns."""
+    values = {move.move: paint_value(VALUE_NAMES[move.value][0], move.value) for move in moves}
+    words = labels.split()
+    if not set(values) <= set(words) or any(len(word) > 1 for word in words):
+        return None
+    return "".join(letter if letter == " " else values.get(letter, "-") for letter in labels)
 
 
 def print_line(line: Line) -> None:
     """Whose turn it is, the moves, and how the game ends."""
-    print_turn(line.position, line.value, line.source)
+    print_turn(line.position, line.value, line.plies, line.source)
     print(" ".join(move.move for move in line.moves))
-    position = line.position
-    for move in line.moves:
-        position = position.play(move.number)
-    print(f"after {counted(len(line.moves), 'ply', 'plies')} {position.over_message()}")
+    print(f"after {counted(line.plies, 'ply', 'plies')} {line.end.over_message()}")
+
+
+def print_analysis(moves: Sequence[RatedMove], line: Sequence[RatedMove]) -> None:
+    """A row per move, best first, and the main line."""
+    print("move  value  plies to the end   (for the player who moves, best first)")
+    for move in moves:
+        name = paint_value(f"{VALUE_NAMES[move.value]:<5}", move.value)
+        print(f"{move.move:>4}  {name}  {move.plies:>5}")
+    print(f"line: {' '.join(move.move for move in line)}")
+
+
+def print_stats(table: Table) -> None:
+    """A table per ply, the totals and the value of the position it starts from."""
+    has_classes = all(counts.classes is not None for counts in table.counts)
+    names = (*COUNT_NAMES, *(("classes",) if has_classes else ()))
+    rows = [[getattr(counts, name) for name in names] for counts in table.counts]
+    longest = ("longest win", "longest loss") if table.has_distances else ()
+    lines: list[tuple[str, ...]] = [("ply", *names, *longest)]
+    for counts, row in zip(table.counts, rows, strict=True):
+        more = (counts.longest_win, counts.longest_loss)[: len(longest)]
+        ends = ("-" if plies is None else str(plies) for plies in more)
+        lines.append((str(counts.ply), *(f"{number:,}" for number in row), *ends))
+    totals = (f"{sum(column):,}" for column in zip(*rows, strict=True))
+    lines.append(("total", *totals, *("" for _ in longest)))
+    root = table.root.root_text
+    images = " with their symmetric images" if root and has_classes else ""
+    print(f"{title(table.board)}: legal positions{images}; win, draw, loss for the side to move")
+    print_columns(lines)
+    counted_plies = (table.counts[0].ply, table.counts[-1].ply)
+    if counted_plies != (table.plies[0], table.plies[-1]):
+        print(f"values are kept of plies {table.plies[0]} to {table.plies[-1]}")
+    if table.has_distances:
+        _print_distances(table)
+    start = f"the position after {root}" if root else "the empty board"
+    side = table.root.side_to_move
+    print(f"value of {start} for the {side} player: {VALUE_NAMES[table.value]}")
+    print(f"file: {table.path} ({size(table.size)})")
+
+
+def _print_distances(table: Table) -> None:
+    """How many positions end in so many plies, if that was counted."""
+    counted = [
+        [
+            sum(ends)
+            for ends in zip_longest(*(getattr(c, name) or () for c in table.counts), fillvalue=0)
+        ]
+        for name in DISTANCE_NAMES
+    ]
+    lines: list[tuple[str, ...]] = [("plies to the end", *COUNT_NAMES[1:4])]
+    for plies, numbers in enumerate(zip_longest(*counted, fillvalue=0)):
+        if any(numbers):
+            lines.append((str(plies), *(f"{number:,}" for number in numbers)))
+    print_columns(lines)
+
+
+def print_plan(plan: Plan, path: Path, fits: bool) -> None:
+    """What a build will take."""
+    about = "" if plan.error <= 1 else "about "
+    print(f"{title(plan.board)} would go to {path}")
+    print(f"positions         {about}{plan.positions:,}")
+    print(f"time              about {duration(plan.seconds)}")
+    print(f"memory            {about}{size(plan.memory)}", end=" ")
+    print(f"({size(plan.least_memory)} at least, with --memory)")
+    print(f"disk              {about}{size(plan.disk)}", end=" ")
+    print(f"({size(plan.disk_while_building)} while building)")
+    if plan.labour is not None:
+        _print_labour(plan.labour)
+    print(f"fits here         {'yes' if fits else 'no'}")
+    lines: list[tuple[str, ...]] = [("ply", "positions", "time", "memory")]
+    lines += [
+        (str(ply), f"{of_ply.positions:,}", duration(of_ply.seconds), size(of_ply.memory))
+        for ply, of_ply in plan.plies.items()
+    ]
+    print_columns(lines)
+    if about:
+        print(f"after {counted(plan.exact_plies, 'ply', 'plies')} by sampling; ", end="")
+        print(f"the number of positions is right within a factor of {plan.error:g}")
+
+
+def _print_labour(labour: Labour) -> None:
+    """How the work is shared out."""
+    each = "of whole layers" if labour.task_memory is None else f"of {size(labour.task_memory)}"
+    workers = counted(labour.workers, "worker", "workers")
+    print(f"tasks             {labour.tasks:,} {each}, {workers}")
+    print(f"work              {labour.core_seconds / 3600:.3g} core-hours")
+    print(f"narrow plies      {duration(labour.narrow_seconds)} of the time workers wait; ", end="")
+    print(f"in the last ten plies they work {labour.last_busy:.0%} of it")
+    print(f"traffic           {size(labour.traffic)} read and written by tasks")
+    print(f"stored            {labour.stored:.3g} positions, with padding")
+    print(f"largest block     {size(labour.uncut_forward)} forward, ", end="")
+    print(f"{size(labour.uncut_back)} back, with all it reads; cut into strips")
+
+
+def print_verified(table: Table, done: Verified) -> None:
+    """What was checked of a sound table."""
+    print(f"{title(table.board)}: sound at level {done.level} ({table.path})")
+    print(f"plies with checked digests and counts: {done.plies}")
+    for number, what in (
+        (done.positions, "agree with their successors"),
+        (done.searched, "a plain search confirmed"),
+        (done.solver, "the solver confirmed"),
+    ):
+        if number:
+            print(f"positions that {what}: {number:,}")
+
+
+def print_entries(titles: Sequence[str], tables: Sequence[Json]) -> None:
+    """One line for every table: what its header says it is, and its JSON."""
+    width = max((len(title) for title in titles), default=0)
+    for name, table in zip(titles, tables, strict=True):
+        print(
+            f"{name:<{width}} {table['positions']:>17,} positions  {table['value']:<4} "
+            f"for the {table['side_to_move']} player  {size(table['size']):>8}  {table['file']}"
+        )
+
+
+def print_strategies(root: Position, found: Sequence[Strategy]) -> None:
+    """A table per strategist: positions by ply and by what happens there."""
+    board, text = root.board, root.root_text
+    where = f" after {text}" if text else ""
+    for strategy in found:
+        verb = "wins" if strategy.value else "draws"
+        print(f"{title(board)}{where}: a strategy that {verb} for the {strategy.player} player")
+        rows = [(str(count.ply), *count[1:]) for count in strategy.plies]
+        rows.append(("total", *strategy.total[1:]))
+        lines: list[tuple[str, ...]] = [("ply", *STRATEGY_COLUMNS)]
+        lines += [(ply, *(f"{number:,}" for number in numbers)) for ply, *numbers in rows]
+        print_columns(lines)
+        print(f"positions: {strategy.positions:,}")
+    print("decide: the strategist is to move and plays the first of the best moves;")
+    print("answer: the opponent is to move and may play anything; finished: the game is over.")
+    print("Each position counts once, symmetric images apart.")

@@ -1,0 +1,131 @@
+"""What every command ends with: an exit code by cause, and one line on stderr for an error.
+
+    results     stdout                    chatter, progress, errors      stderr
+    --json      an error on stdout, too: {"error", "kind", "exit_code"}
+
+What people typed is echoed in errors, so a line is shortened before it is printed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import signal
+import sys
+from typing import TYPE_CHECKING, NoReturn
+
+from retro.errors import EXIT_INTERRUPTED, StorageError, TablebaseError, TimeLimitError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+LONGEST_LINE = 200
+GRACE_SECONDS = 0.5
+LONGEST_WORD = 60  # of a line that is too long
+_KEPT = 24  # of either end of such a word
+
+
+class UsageError(TablebaseError):
+    """Wrong use of a command: an unknown option, a missing board."""
+
+    exit_code = 2
+
+
+class Interrupted(TablebaseError):
+    """Ctrl-C."""
+
+    exit_code = EXIT_INTERRUPTED
+
+
+class Parser(argparse.ArgumentParser):
+    """argparse, whose complaints are ours: one line, raised rather than printed."""
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(f"{message}; see {self.prog} --help")
+
+
+def run(command: Callable[[list[str]], int], arguments: Sequence[str] | None) -> int:
+    """Run a command; errors become one line on stderr and the exit code of their cause."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        return command(words)
+    except TablebaseError as error:
+        return _fail(words, error)
+    except KeyboardInterrupt:
+        return _fail(words, Interrupted("interrupted"))
+    except BrokenPipeError:
+        # Whoever read our output has enough; keep Python from complaining at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except OSError as error:  # a path that is too long, say, or a folder that is not ours
+        where = f": {error.filename}" if error.filename else ""
+        return _fail(words, StorageError(f"{error.strerror or error}{where}"))
+
+
+def _fail(words: Sequence[str], error: TablebaseError) -> int:
+    say(f"{'' if isinstance(error, Interrupted) else 'error: '}{shorten(str(error))}")
+    if wants_json(words):
+        from tablebase.answers import error_json
+        from tablebase.cli.show import print_json
+
+        print_json(error_json(error, shorten(str(error))))
+    return error.exit_code
+
+
+@contextlib.contextmanager
+def time_limit(seconds: float | None) -> Iterator[None]:
+    """The time limit of a whole command, whatever it is doing when the time is over.
+
+    A search ends by itself when its clock says so, and says how far it came; this is for all
+    else that may take long: a table to open, a board to prepare, kernels to compile. It
+    gives the search a little more time, so that the better message wins.
+    """
+    if seconds is None or not hasattr(signal, "setitimer"):
+        yield
+        return
+
+    def ring(*_: object) -> NoReturn:
+        raise TimeLimitError(f"not done within {seconds:g} s")
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, seconds + GRACE_SECONDS)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def wants_json(words: Sequence[str]) -> bool:
+    """Whether `--json` is among the words, whatever else is wrong with them."""
+    parser = Parser(add_help=False)
+    parser.add_argument("--json", action="store_true")
+    try:
+        return bool(parser.parse_known_args(list(words))[0].json)
+    except UsageError:  # --json=yes
+        return True
+
+
+def say(text: str) -> None:
+    """Chatter goes to stderr."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def shorten(text: str) -> str:
+    """Text as one line of bounded length: long words lose their middle, then the line does.
+
+    >>> shorten("column 8 of " + 300 * "1" + " is not on the board")
+    'column 8 of 111111111111111111111111...111111111111111111111111 is not on the board'
+    >>> len(shorten(1000 * "a1 "))
+    200
+    """
+    line = " ".join(text.split())
+    if len(line) <= LONGEST_LINE:
+        return line
+    words = line.split(" ")
+    line = " ".join(w if len(w) <= LONGEST_WORD else f"{w[:_KEPT]}...{w[-_KEPT:]}" for w in words)
+    if len(line) <= LONGEST_LINE:
+        return line
+    tail = LONGEST_LINE // 3
+    return f"{line[: LONGEST_LINE - tail - 3]}...{line[-tail:]}"

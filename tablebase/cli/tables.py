@@ -1,0 +1,187 @@
+"""`tablebase stats`, `list`, `verify` and `strategy`: questions about whole tables."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from retro.deadline import Deadline
+from retro.errors import TablebaseError
+from tablebase import answers
+from tablebase.answers import LEVELS
+from tablebase.cli import show
+from tablebase.cli.grammar import Command
+from tablebase.cli.guard import say, shorten
+from tablebase.cli.open import open_oracle, open_table
+from tablebase.cli.options import add_folder, add_root, add_search, count
+from tablebase.cli.progress import Ticker
+from tablebase.files.places import SUFFIX, tables_folder
+
+if TYPE_CHECKING:
+    import argparse
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from retro.games.game import States
+    from retro.games.values import Player
+    from tablebase.cli.grammar import Asked
+    from tablebase.oracles import Oracle
+    from tablebase.strategy import PlyCount
+
+FEW_CELLS = 30  # of a board whose strategies are counted soon
+TABLE_PIECE, SEARCH_PIECE = 10_000, 100  # positions asked for at a time
+
+
+def _add_table_options(parser: argparse.ArgumentParser) -> None:
+    add_root(parser)
+    add_folder(parser)
+
+
+def _add_verify_options(parser: argparse.ArgumentParser) -> None:
+    _add_table_options(parser)
+    parser.add_argument("--level", choices=LEVELS, default="quick", help="default: quick")
+    parser.add_argument(
+        "--solver", action="store_true", help="compare with the forward solver, too"
+    )
+
+
+def _add_strategy_options(parser: argparse.ArgumentParser) -> None:
+    _add_table_options(parser)
+    add_search(parser)
+    parser.add_argument(
+        "--most", type=count, metavar="N", help="give up when a ply has more than N positions"
+    )
+
+
+def stats_command(asked: Asked) -> int:
+    with open_table(asked) as table:
+        if asked.options.json:
+            show.print_json(answers.stats_json(table))
+        else:
+            show.print_stats(table)
+    return 0
+
+
+def verify_command(asked: Asked) -> int:
+    from tablebase import verify
+
+    options = asked.options
+    with open_table(asked) as table:
+        with Ticker(table.counts[-1].ply) as ticker:
+            done = verify(table, options.level, solver=options.solver, report=ticker.tick)
+        if options.json:
+            show.print_json(answers.verified_json(table, done))
+        else:
+            show.print_verified(table, done)
+    return 0
+
+
+def list_command(asked: Asked) -> int:
+    from tablebase import open_tablebase
+
+    folder = asked.options.dir or tables_folder()
+    asked.board()  # complains of what is none, also where there are no tables
+    tables, titles, errors, status = [], [], [], 0
+    for path in sorted(folder.glob(f"*{SUFFIX}")):
+        try:
+            with open_tablebase(path) as table:
+                if asked.is_about(table.board):
+                    tables.append(answers.table_json(table))
+                    titles.append(table.title)
+        except TablebaseError as error:
+            say(f"error: {shorten(str(error))}")
+            errors.append({"file": str(path), **answers.error_json(error)})
+            status = error.exit_code
+    if asked.options.json:
+        show.print_json(answers.list_json(folder, tables, errors))
+    else:
+        show.print_entries(titles, tables)
+        for bad in errors:
+            print(f"bad: {shorten(bad['file'])} ({bad['kind']})")
+        if not tables:
+            say(f"no tables in {folder}; build one with: build-tablebase 5x4")
+    return status
+
+
+def strategy_command(asked: Asked) -> int:
+    from tablebase.strategy import count_strategies
+
+    options = asked.options
+    board = asked.board() if asked.file is None else None
+    with open_oracle(asked, board) as oracle, Ticker(oracle.board.last_ply) as ticker:
+        root = asked.root(oracle.board)
+        if root is None:
+            root = oracle.board.start() if board else oracle.tables[0].root
+        _say_beforehand(oracle)
+        clock = Deadline(options.time_limit, "not counted")
+
+        def report(player: Player, counted: PlyCount) -> None:
+            positions = sum(counted[1:])
+            clock.check(f"ply {counted.ply}, {positions:,} positions")
+            where = f"ply {counted.ply} of {root.board.last_ply}, {positions:,} positions"
+            ticker.show(f"strategy of the {player} player: {where}")
+
+        found = count_strategies(root, Watched(oracle, clock), most=options.most, report=report)
+    if options.json:
+        show.print_json(answers.strategy_json(root, found))
+    else:
+        show.print_strategies(root, found)
+    return 0
+
+
+def _say_beforehand(oracle: Oracle) -> None:
+    """Say that it will take long, where it will."""
+    board = oracle.board
+    bounds = "bound it with --time-limit S or --most N"
+    if not oracle.tables:
+        say(f"without a table every position is searched, which takes long; {bounds}")
+    elif board.cells > FEW_CELLS:
+        say(f"{board.size_text} is large: this may take hours; {bounds}")
+
+
+class Watched:
+    """The values of many positions, asked for in pieces, with a look at the clock between."""
+
+    def __init__(self, oracle: Oracle, clock: Deadline) -> None:
+        self._oracle, self._clock = oracle, clock
+        self._piece = TABLE_PIECE if oracle.tables else SEARCH_PIECE
+
+    def probe_many(self, states: States, /) -> NDArray[np.int8]:
+        import numpy as np
+
+        from retro.games.game import States
+
+        found = np.zeros(states.size, np.int8)
+        for begin in range(0, states.size, self._piece):
+            self._clock.check(f"{begin:,} of {states.size:,} positions of a ply")
+            piece = slice(begin, begin + self._piece)
+            asked = States(states.a[piece], states.b[piece], states.ply[piece])
+            found[piece] = self._oracle.probe_many(asked)
+        return found
+
+
+COMMANDS = (
+    Command(
+        "stats",
+        "legal positions, wins, draws and losses per ply",
+        stats_command,
+        _add_table_options,
+        takes_file=True,
+    ),
+    Command(
+        "strategy",
+        "positions that one perfect player can meet",
+        strategy_command,
+        _add_strategy_options,
+        takes_file=True,
+        is_one_question=True,
+    ),
+    Command("list", "the tables that are there", list_command, add_folder, board="any"),
+    Command(
+        "verify",
+        "check a table; exit code 0 if it is sound",
+        verify_command,
+        _add_verify_options,
+        takes_file=True,
+    ),
+)
