@@ -1,49 +1,98 @@
-"""The kept thing: table files, questions and answers.
+"""Exact tables of placement games: build them, ask them, check them.
 
-    from tablebase import open_tablebase
+    import tablebase as tb
 
-    with open_tablebase("5x4") as table:
-        table.probe_wdl("443")
-    with open_keyed("mnk", "4x4", connect="4") as table:      # other games
-        table.probe_wdl("c3 b2")
+    board = tb.board("connect4", "5x4")          # tb.board("mnk", "4x4", connect=4), ...
+    tb.build(board)
+    with tb.open_tablebase(board) as table:
+        table.probe_wdl("443")                   # +1: a win for the side to move
+    with tb.oracle("7x6") as oracle:             # the tables that are there, then the solver
+        oracle.probe("4453")
 
-The README runs such examples; `probe` explains what can be asked.
+The README runs such examples. Importing this package loads neither numba nor h5py.
 """
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from tablebase.build import build_tablebase
-    from tablebase.keyed_probe import KeyedTable, open_keyed, open_keyed_file
-    from tablebase.probe import Probe, Tablebase, open_tablebase
+from retro.version import VERSION as __version__
 
-__all__ = [
-    "KeyedTable",
-    "Probe",
-    "Tablebase",
-    "build_tablebase",
-    "open_keyed",
-    "open_keyed_file",
-    "open_tablebase",
-]
+if TYPE_CHECKING:
+    from retro.games.catalogue import make_board as board
+    from retro.games.game import Board, Position, States
+    from retro.search import Solver
+    from retro.search import Solver as solver
+    from tablebase.answers import Counts, Line, Probe, RatedMove, Solution, Verified
+    from tablebase.builds import Built, build, plan
+    from tablebase.checks import verify
+    from tablebase.oracles import Oracle, oracle
+    from tablebase.perfect import PerfectPlayer
+    from tablebase.plans import Plan, Progress
+    from tablebase.tables import Table, open_tablebase
 
 _HOMES = {
-    "open_tablebase": "tablebase.probe",
-    "Tablebase": "tablebase.probe",
-    "Probe": "tablebase.probe",
-    "build_tablebase": "tablebase.build",
-    "open_keyed": "tablebase.keyed_probe",
-    "open_keyed_file": "tablebase.keyed_probe",
-    "KeyedTable": "tablebase.keyed_probe",
+    "Board": "retro.games.game.Board",
+    "Built": "tablebase.builds.Built",
+    "Counts": "tablebase.answers.Counts",
+    "Line": "tablebase.answers.Line",
+    "Oracle": "tablebase.oracles.Oracle",
+    "PerfectPlayer": "tablebase.perfect.PerfectPlayer",
+    "Plan": "tablebase.plans.Plan",
+    "Position": "retro.games.game.Position",
+    "Probe": "tablebase.answers.Probe",
+    "Progress": "tablebase.plans.Progress",
+    "RatedMove": "tablebase.answers.RatedMove",
+    "Solution": "tablebase.answers.Solution",
+    "Solver": "retro.search.Solver",
+    "States": "retro.games.game.States",
+    "Table": "tablebase.tables.Table",
+    "Verified": "tablebase.answers.Verified",
+    "board": "retro.games.catalogue.make_board",
+    "build": "tablebase.builds.build",
+    "open_tablebase": "tablebase.tables.open_tablebase",
+    "oracle": "tablebase.oracles.oracle",
+    "plan": "tablebase.builds.plan",
+    "solver": "retro.search.Solver",
+    "verify": "tablebase.checks.verify",
 }
+
+__all__ = [
+    "Board",
+    "Built",
+    "Counts",
+    "Line",
+    "Oracle",
+    "PerfectPlayer",
+    "Plan",
+    "Position",
+    "Probe",
+    "Progress",
+    "RatedMove",
+    "Solution",
+    "Solver",
+    "States",
+    "Table",
+    "Verified",
+    "__version__",
+    "board",
+    "build",
+    "open_tablebase",
+    "oracle",
+    "plan",
+    "solver",
+    "verify",
+]
 
 
 def __getattr__(name: str) -> Any:
-    """Import on first use: `import tablebase` alone loads neither numba nor h5py."""
+    """Import on first use. Modules have plural names so that they do not hide the functions."""
     if name not in _HOMES:
         raise AttributeError(f"module 'tablebase' has no attribute {name!r}")
-    from importlib import import_module
+    module, _, attribute = _HOMES[name].rpartition(".")
+    return getattr(import_module(module), attribute)
 
-    return getattr(import_module(_HOMES[name]), name)
+
+def __dir__() -> list[str]:
+    return __all__

@@ -16,12 +16,13 @@ from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, NamedTuple
 
-from retro.games.connect import Position
-from retro.games.connect_text import COLUMN_CHARACTERS, column_text, read_moves, write_moves
+from retro.games.connect4.rules import Connect4Position
+from retro.games.connect4.text import COLUMN_CHARACTERS, column_text, read_moves, write_moves
 from retro.games.values import VALUE_NAMES
 
 if TYPE_CHECKING:
-    from retro.games.connect import Board
+    from retro.games.connect4.rules import Connect4Board
+    from retro.games.game import Position
 
 VALUES = {name: value for value, name in VALUE_NAMES.items()}
 
@@ -34,26 +35,26 @@ class Entry(NamedTuple):
     plies: int
 
 
-Book = dict[Position, Entry]
+Book = dict[Connect4Position, Entry]
 
 
 @cache
-def open_book(board: Board) -> Book:
+def open_book(board: Connect4Board) -> Book:
     """The book of a board, empty where there is none."""
-    if board.connect != 4:
-        return {}
-    file = resources.files("tablebase") / f"book-{board}.txt"
+    file = resources.files("tablebase") / f"book-{board.name}.txt"
     return read_book(board, file.read_text("ascii")) if file.is_file() else {}
 
 
-def look_up(book: Book, position: Position) -> Entry | None:
+def look_up(position: Position) -> Entry | None:
     """What the book has for a position or for its mirror image.
 
-    >>> from retro.games.connect import Board
-    >>> board = Board(7, 6)
-    >>> look_up(open_book(board), read_moves(board, "7"))
+    >>> from retro.games.catalogue import make_board
+    >>> look_up(make_board("7x6").position("7"))
     Entry(column=3, value=1, plies=39)
     """
+    if not isinstance(position, Connect4Position):
+        return None
+    book = open_book(position.board)
     chosen = canonical(position)
     entry = book.get(chosen)
     if entry is None or chosen == position:
@@ -61,12 +62,12 @@ def look_up(book: Book, position: Position) -> Entry | None:
     return entry._replace(column=position.board.width - 1 - entry.column)
 
 
-def canonical(position: Position) -> Position:
+def canonical(position: Connect4Position) -> Connect4Position:
     """The position or its mirror image: the one whose stones are the smaller numbers."""
     return min(position, position.mirror(), key=lambda p: (p.first, p.second))
 
 
-def read_book(board: Board, text: str) -> Book:
+def read_book(board: Connect4Board, text: str) -> Book:
     """A book from its lines."""
     book = {}
     for line in text.splitlines():
@@ -76,7 +77,7 @@ def read_book(board: Board, text: str) -> Book:
     return book
 
 
-def book_line(position: Position, entry: Entry) -> str:
+def book_line(position: Connect4Position, entry: Entry) -> str:
     """One line of a book."""
     moves, best = write_moves(position) or "-", column_text(entry.column)
     return f"{moves} {best} {VALUE_NAMES[entry.value]} {entry.plies}"

@@ -1,9 +1,9 @@
-r"""How many positions a perfect player must know: one strategy as a graph, counted.
+r"""How many positions a perfect player must know: one strategy as a graph, counted, in any game.
 
 A *strategist* plays one chosen best move, the first in the one order of moves
-(`retro.games.rated`); the opponent plays everything. The positions that can then
-arise from the empty board, each counted once however many ways lead to it and apart
-from its mirror image, are a strategy graph:
+(`retro.answers`); the opponent plays everything. The positions that can then
+arise from the root, each counted once however many ways lead to it and apart
+from its symmetric images, are a strategy graph:
 
     . . .     strategist to move: one successor          decide
     | | |
@@ -11,8 +11,8 @@ from its mirror image, are a strategy graph:
    //|\\\
     . . .     or the game is over                        finished
 
-The winner has a strategy that wins. On a board that is a draw both players have one
-that draws, so both are counted. Layers are walked in bulk: two arrays of bitboards.
+The winner has a strategy that wins. Where the root is a draw both players have one that
+draws, so both are counted. Layers are walked in bulk, as arrays of states.
 """
 
 from __future__ import annotations
@@ -21,22 +21,25 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
-from retro.games.rated import centre_first
+from retro.errors import DoesNotFitError
 from retro.games.values import DRAW, LOSS, WIN
+from retro.walk.keys.successors import UNDECIDED, Successors, list_successors
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
-    from retro.games.connect import Board
+    from retro.games.game import Board, Position, States
     from retro.games.values import Player
 
     Words = NDArray[np.uint64]
 
 
 class Values(Protocol):
-    """Whoever knows the values of many positions for the side to move, finished ones included."""
+    """Whoever knows the values of many positions: an `Oracle`, a `Table`."""
 
-    def __call__(self, first: Words, second: Words) -> NDArray[np.int8]: ...
+    def probe_many(self, states: States, /) -> NDArray[np.int8]: ...
 
 
 class PlyCount(NamedTuple):
@@ -49,7 +52,7 @@ class PlyCount(NamedTuple):
 
 
 class Strategy(NamedTuple):
-    """One player's strategy graph from the empty board, ply by ply."""
+    """One player's strategy graph from the root, ply by ply."""
 
     player: Player
     value: int  # WIN or DRAW, for the strategist
@@ -67,94 +70,96 @@ class Strategy(NamedTuple):
         return sum(self.total[1:])
 
 
-def count_strategies(board: Board, values: Values) -> list[Strategy]:
-    """The strategy graph of the winner, or of both players on a board that is a draw.
+def count_strategies(
+    root: Position,
+    values: Values,
+    *,
+    most: int | None = None,
+    report: Callable[[Player, PlyCount], None] = lambda *_: None,
+) -> list[Strategy]:
+    """The strategy graph of the winner, or of both players where the root is a draw.
 
-    >>> from retro.games.connect import Board
-    >>> from tablebase.oracle import Oracle
-    >>> board = Board(4, 3, 3)
-    >>> found = count_strategies(board, Oracle(board, [], memory_mb=1).probe_many)
+    A ply of more than `most` positions ends the count with `DoesNotFitError`; `report` is
+    called after every ply.
+
+    Examples
+    --------
+    >>> from tablebase.oracles import oracle
+    >>> with oracle("4x3 connect=3", memory="1M") as asked:
+    ...     found = count_strategies(asked.board.start(), asked)
     >>> [(strategy.player, strategy.value, strategy.total) for strategy in found]
     [('first', 1, PlyCount(ply=11, decide=35, answer=12, finished=23))]
     """
-    empty = np.zeros(1, np.uint64)
-    value = int(values(empty, empty)[0])
+    mover = root.side_to_move
+    other: Player = "second" if mover == "first" else "first"
+    value = int(values.probe_many(root.board.states([root]))[0])
     players: tuple[Player, ...] = ("first", "second")
     if value != DRAW:
-        players = ("first",) if value == WIN else ("second",)
-    return [Strategy(player, abs(value), _count(board, values, player)) for player in players]
+        players = (mover,) if value == WIN else (other,)
+    graph = _Graph(root.board, values, most, report)
+    return [Strategy(player, abs(value), graph.walk(root, player)) for player in players]
 
 
-def _count(board: Board, values: Values, player: Player) -> list[PlyCount]:
-    """Walk the graph of one strategist, layer by layer."""
-    mover = other = np.zeros(1, np.uint64)
-    counts = []
-    for ply in range(board.cells + 1):
-        finished = _has_line(board, other) | (ply == board.cells)
-        mover, other = mover[~finished], other[~finished]
-        decides = (ply % 2 == 0) == (player == "first")
-        live = len(mover)
-        counts.append(PlyCount(ply, live * decides, live * (not decides), int(finished.sum())))
-        if not live:
-            break
-        after, legal = _moves(board, mover, other)
-        if decides:
-            legal = _first_best(board, values, ply, after, other, legal)
-        mover, other = _distinct(board, np.broadcast_to(other, after.shape)[legal], after[legal])
-    return counts
+class _Graph(NamedTuple):
+    """What the walk over a graph needs to know."""
+
+    board: Board
+    values: Values
+    most: int | None
+    report: Callable[[Player, PlyCount], None]
+
+    def walk(self, root: Position, player: Player) -> list[PlyCount]:
+        """Walk the graph of one strategist, layer by layer."""
+        words = (np.array([word], np.uint64) for word in root.state)
+        a, b = words
+        finished, decides = 0, root.side_to_move == player
+        counts = []
+        for ply in range(root.ply, self.board.last_ply + 1):
+            live = len(a)
+            counts.append(PlyCount(ply, live * decides, live * (not decides), finished))
+            self.report(player, counts[-1])
+            if not live:
+                break
+            if self.most is not None and live > self.most:
+                raise DoesNotFitError(
+                    f"ply {ply} of the strategy has {live:,} positions, "
+                    f"wanted at most {self.most:,}"
+                )
+            after = list_successors(self.board, a, b)
+            if decides:
+                after = self._first_best(after)
+            after = _distinct(after)
+            over = after.outcome != UNDECIDED
+            finished, a, b = int(over.sum()), after.a[~over], after.b[~over]
+            decides = not decides
+        return counts
+
+    def _first_best(self, after: Successors) -> Successors:
+        """Of the successors of each position, the one by the first of the best moves.
+
+        As `order_moves` has it: a better value, then a win at once, a loss not at
+        once, then the first move.
+        """
+        over = after.outcome != UNDECIDED
+        reply = after.outcome.astype(np.int64)
+        live = np.flatnonzero(~over)
+        if len(live):
+            states = self.board.states_of(after.a[live], after.b[live])
+            reply[live] = self.values.probe_many(states)
+        at_once = over * np.where(reply == LOSS, 1, np.where(reply == WIN, -1, 0))
+        worth = -2 * reply + at_once
+        # The best of each position first, and of equal ones the one that was listed first.
+        order = np.lexsort((np.arange(len(worth)), -worth, after.parent))
+        _, first = np.unique(after.parent[order], return_index=True)
+        chosen = order[first]
+        return after.some(chosen)
 
 
-def _moves(board: Board, mover: Words, other: Words) -> tuple[Words, NDArray[np.bool_]]:
-    """([column, position] the mover's stones after a move there, whether it is legal)."""
-    occupied = mover | other
-    after, legal = [], []
-    for column in _columns(board):
-        mask = np.uint64(board.column_mask(column))
-        # One more than a filled column carries into the lowest empty cell of it.
-        cell = ((occupied & mask) + np.uint64(board.bit(column, 0))) & mask
-        after.append(mover | cell)
-        legal.append(cell != 0)
-    return np.stack(after), np.stack(legal)
-
-
-def _first_best(
-    board: Board,
-    values: Values,
-    ply: int,
-    after: Words,
-    other: Words,
-    legal: NDArray[np.bool_],
-) -> NDArray[np.bool_]:
-    """[column, position] true for the first of the best moves of each position."""
-    theirs = np.broadcast_to(other, after.shape)
-    first, second = (after, theirs) if ply % 2 == 0 else (theirs, after)
-    # As `order_moves` has it: a better value, then a win at once, then the first column.
-    worth = np.full(after.shape, 2 * LOSS - 1, np.int8)
-    worth[legal] = -2 * values(first[legal], second[legal])
-    worth[legal] += _has_line(board, after[legal])
-    best = np.zeros(after.shape, np.bool_)
-    np.put_along_axis(best, worth.argmax(axis=0)[None, :], True, axis=0)
-    return best
-
-
-def _columns(board: Board) -> list[int]:
-    """The columns in the one order of moves, as long as nothing is known of them."""
-    return centre_first(range(board.width), board.width)
-
-
-def _has_line(board: Board, stones: Words) -> NDArray[np.bool_]:
-    found = np.zeros(stones.shape, np.bool_)
-    for line in map(np.uint64, board.lines):
-        found |= stones & line == line
-    return found
-
-
-def _distinct(board: Board, mover: Words, other: Words) -> tuple[Words, Words]:
-    """Each position once.
-
-    Filled columns plus a one above them, plus the mover's stones: in every column
-    the highest bit tells the height and those below it the colours.
-    """
-    bottom = np.uint64(sum(board.bit(column, 0) for column in range(board.width)))
-    _, index = np.unique((mover | other) + bottom + mover, return_index=True)
-    return mover[index], other[index]
+def _distinct(after: Successors) -> Successors:
+    """Each position once."""
+    order = np.lexsort((after.b, after.a))
+    a, b = after.a[order], after.b[order]
+    is_new = np.ones(len(order), np.bool_)
+    is_new[1:] = (a[1:] != a[:-1]) | (b[1:] != b[:-1])
+    kept = order[is_new]
+    return after.some(kept)

@@ -1,0 +1,232 @@
+"""Building a table: planned, refused if it does not fit, resumable, whole or not there.
+
+    plan      what it will take                                         `plan`
+    walks     forward and back; what is finished is kept in parts       `halves`, `keys`
+    join      the parts become the finished file
+
+Whatever stops a build, the same call goes on from the parts that are whole, on any number of
+threads, processes or a cluster. The bytes of the values do not depend on who worked, or on memory.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from retro.ahead import compile_ahead
+from retro.cores import available_cores
+from retro.errors import (
+    BadTextError,
+    DamagedFileError,
+    DoesNotFitError,
+    FormatVersionError,
+    GameOverError,
+    IncompleteTableError,
+    WrongBoardError,
+)
+from retro.games.catalogue import make_board
+from tablebase.files.atomic import only_builder, parts_place, parts_size, tidy_parts
+from tablebase.files.places import table_path
+from tablebase.indexes import index_for
+from tablebase.plans import Hand, How, Order
+from tablebase.tables import DEFAULT_CACHE_BYTES, open_checked
+from tablebase.units import read_size
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from retro.games.game import Board, Position
+    from tablebase.cluster import Cluster
+    from tablebase.plans import Plan, Progress
+
+
+def plan(
+    board: Board | str,
+    *,
+    root: object = None,
+    plies: range | None = None,
+    memory: int | str | None = None,
+    threads: int | None = None,
+    processes: int | None = None,
+    counts: bool = True,
+    distances: bool = False,
+    cluster: str | None = None,
+    task_memory: int | str | None = None,
+) -> Plan:
+    """What building the table of a board will take.
+
+    Parameters
+    ----------
+    board
+        A board, or its text: `"5x4"`, `"mnk 4x4 connect=4"`.
+    root
+        Build everything that can arise from this position; by default from the start.
+    plies
+        Keep the values of these plies only; by default of all. Connect Four only.
+    memory
+        What the build may take: bytes, or `"4G"`; by default as much as helps.
+    threads
+        Default: all cores.
+    processes
+        Work in so many processes instead, each with its own share of the memory.
+    counts
+        Without them there is no forward walk, a third of the time; the values are the same.
+        Connect Four only.
+    distances
+        Also keep in how many plies every position ends; the values are the same. Of every game.
+    cluster
+        Work on a Dask cluster: the address of its scheduler, `"tcp://host:8786"`, or `"local"`
+        to start one on this machine, with so many threads, processes and memory. Connect Four
+        only, as is the next one.
+    task_memory
+        What one task may take there; by default the threads of a worker share its memory. A
+        plan may ask for it without a cluster: what so many threads would take, wherever they are.
+    """
+    asked = make_board(board)
+    start = _root(asked, root)
+    how = How(threads, processes, counts, distances, task_memory=read_size(task_memory)).check()
+    if cluster is None and how.task_memory is not None:
+        anywhere = Hand(how.processes or how.threads or available_cores(), 1 << 62)
+        return _plan(start, plies, read_size(memory), how._replace(hands=(anywhere,)), None)
+    with _pool(cluster, how, read_size(memory)) as pool:
+        return _plan(start, plies, read_size(memory), how, pool)
+
+
+def _pool(
+    cluster: str | None,
+    how: How,
+    memory: int | None,
+    announce: Callable[[str], None] = lambda _: None,
+) -> contextlib.AbstractContextManager[Cluster | None]:
+    """The cluster that works, if one does; to be closed."""
+    if cluster is None:
+        if how.task_memory is not None:
+            raise BadTextError("found a task memory, wanted a cluster, too")
+        return contextlib.nullcontext()
+    try:
+        from tablebase.cluster import open_cluster
+    except ImportError as error:
+        needed = "pip install 'retro-tablebase[cluster]'"
+        raise BadTextError(f"a cluster needs dask: {needed} ({error})") from None
+    return open_cluster(
+        cluster, announce, threads=how.threads, processes=how.processes, memory=memory
+    )
+
+
+def _plan(
+    start: Position, plies: range | None, memory: int | None, how: How, pool: Cluster | None
+) -> Plan:
+    if pool is not None:
+        how = how._replace(hands=pool.hands())
+    return index_for(start.board).plan(start, plies, memory, how)
+
+
+def _root(board: Board, root: object) -> Position:
+    """The position that a table grows from."""
+    start = board.start() if root is None else board.position(root).check()
+    if start.is_over():
+        raise GameOverError(f"{start.over_message()}; no table grows from there")
+    return start
+
+
+@dataclass(frozen=True)
+class Built:
+    """A finished table."""
+
+    path: Path
+    seconds: float
+    was_there: bool  # nothing had to be done
+
+
+def build(
+    board: Board | str,
+    path: Path | str | None = None,
+    *,
+    folder: Path | None = None,
+    root: object = None,
+    plies: range | None = None,
+    memory: int | str | None = None,
+    threads: int | None = None,
+    processes: int | None = None,
+    counts: bool = True,
+    distances: bool = False,
+    cluster: str | None = None,
+    task_memory: int | str | None = None,
+    work_dir: Path | None = None,
+    force: bool = False,
+    report: Callable[[Progress], None] = lambda _: None,
+    announce: Callable[[str], None] = lambda _: None,
+) -> Built:
+    """Build the table of a board, or finish one that was begun, or find that it is there.
+
+    Parameters
+    ----------
+    board, root, plies, memory, threads, processes, counts, distances, cluster, task_memory
+        As `plan` takes them.
+    path, folder
+        Where the file goes; by default `tables/NAME.h5`, see `files.places`.
+    work_dir
+        Where the parts are kept until then; by default beside the file. All workers of a
+        cluster must have this folder, under the same name. Connect Four only.
+    force
+        Build again from nothing, even if the table is there.
+    report
+        Called as the build goes on.
+    announce
+        Called before the work begins with what it will take, and with a warning if that
+        may be more than there is.
+    """
+    begin = time.monotonic()
+    asked = make_board(board)
+    start = _root(asked, root)
+    where = table_path(start, folder) if path is None else Path(path)
+    how = How(threads, processes, counts, distances, task_memory=read_size(task_memory)).check()
+    limit = read_size(memory)
+    beside = parts_place(where, work_dir)
+    if where.exists() and not force:
+        _require_same(where, start, plies, counts=counts, distances=distances)
+        tidy_parts(beside)
+        return Built(where, time.monotonic() - begin, was_there=True)
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(compile_ahead(asked.game.index))
+        pool = stack.enter_context(_pool(cluster, how, limit, announce))
+        found = _plan(start, plies, limit, how, pool)
+        written = parts_size(beside)
+        obstacle = found.obstacle(beside.parent, written)
+        if obstacle is not None:
+            raise DoesNotFitError(obstacle)
+        announce(f"{found.title}: {found.summary()}")
+        warning = found.warning(beside.parent, written)
+        if warning is not None:
+            announce(f"warning: {warning}")
+        for place in dict.fromkeys([where, beside]):
+            stack.enter_context(only_builder(place))
+        order = Order(threads, force, report, beside, pool)
+        index_for(asked).build(found, where, order)
+    return Built(where, time.monotonic() - begin, was_there=False)
+
+
+def _require_same(
+    path: Path, root: Position, plies: range | None, *, counts: bool, distances: bool
+) -> None:
+    """Refuse a file that is not the table asked for."""
+    try:
+        with open_checked(path, root, DEFAULT_CACHE_BYTES) as table:
+            wanted = index_for(root.board).kept_plies(root, plies)
+            if wanted is not None and table.plies != wanted:
+                raise WrongBoardError(
+                    f"{path} holds plies {table.plies[0]}..{table.plies[-1]}, "
+                    f"not {wanted[0]}..{wanted[-1]}"
+                )
+            # A root is not over, so something follows it, and is counted if anything is.
+            if counts and not sum(of.positions for of in table.counts[1:]):
+                raise WrongBoardError(f"{path} was built without counts")
+            if distances and not table.has_distances:
+                raise WrongBoardError(f"{path} was built without distances")
+    except (DamagedFileError, FormatVersionError, IncompleteTableError) as error:
+        raise type(error)(f"{error}; say --force to build it again") from error
+    except WrongBoardError as error:
+        raise WrongBoardError(f"{error}; choose another file or say --force") from None

@@ -1,0 +1,222 @@
+"""What a build will do and cost: time, memory, disk. Known beforehand, refused if too much."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, NamedTuple, Self
+
+from retro.errors import BadTextError
+from tablebase.units import duration, size
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from retro.games.game import Board, Position
+
+
+class PlyPlan(NamedTuple):
+    """What one ply will take."""
+
+    positions: int  # that are stored
+    seconds: float  # both walks
+    memory: int  # bytes, if the whole layer is in memory
+    groups: int = 0  # Connect Four: what is fetched and written at once
+    tasks: int = 0  # of both walks
+    largest: int = 0  # bytes of the task of one group that needs most
+
+
+class Labour(NamedTuple):
+    """How the work of a build is shared out. Connect Four only."""
+
+    workers: int
+    task_memory: int | None  # bytes of what a task walks and reads; None: whole layers
+    tasks: int
+    core_seconds: float
+    narrow_seconds: float  # of the build's: workers wait for the last tasks of a layer
+    last_busy: float  # of the time of the last ten plies: how much of it workers work
+    traffic: int  # bytes that tasks read and write
+    stored: int  # positions, with padding
+    uncut_forward: int  # bytes that the largest block would take with all it reads, if it were
+    uncut_back: int  # ... not cut into strips; of either walk
+
+
+class Hand(NamedTuple):
+    """What a worker of a cluster has."""
+
+    threads: int
+    memory: int  # bytes
+
+
+class How(NamedTuple):
+    """How a table is to be built, as far as that changes what it takes."""
+
+    threads: int | None = None
+    processes: int | None = None
+    counts: bool = True
+    distances: bool = False
+    hands: tuple[Hand, ...] = ()  # the workers of a cluster, if one is to do it
+    task_memory: int | None = None  # bytes that a task may take there; default: an equal share
+
+    def check(self) -> Self:
+        """Return self if this can be asked for, else raise what is wrong."""
+        for name, number in (("threads", self.threads), ("processes", self.processes)):
+            if number is not None and number < 1:
+                raise BadTextError(f"found {number} {name}, wanted at least one")
+        return self
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What building a table will take.
+
+    Sizes are exact where `error` is 1, else right within that factor; time depends on
+    what else the machine does.
+    """
+
+    root: Position
+    positions: int  # that are stored
+    plies: dict[int, PlyPlan]
+    seconds: float
+    memory: int  # bytes at the peak
+    least_memory: int  # with less the build cannot be done
+    disk: int  # bytes of the finished file
+    disk_while_building: int
+    error: float
+    exact_plies: int  # whose sizes are exact, from the first on
+    detail: object  # what the index needs to build
+    labour: Labour | None = None
+
+    @property
+    def board(self) -> Board:
+        return self.root.board
+
+    @property
+    def title(self) -> str:
+        """What the table would be of."""
+        text = self.root.root_text
+        return self.board.name + (f" from {text}" if text else "")
+
+    def summary(self) -> str:
+        """One line for people.
+
+        >>> from tablebase.builds import plan
+        >>> plan("3x3").summary().split(", ")[0]
+        '667 positions to store'
+        """
+        about = "" if self.error == 1 else "about "
+        return (
+            f"{about}{self.positions:,} positions to store, about {duration(self.seconds)}, "
+            f"{size(self.memory)} of memory, {size(self.disk)} on disk "
+            f"({size(self.disk_while_building)} while building)"
+        )
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        from tablebase.pictures import plan_html
+
+        return plan_html(self)
+
+    def obstacle(self, folder: Path, already_written: int = 0) -> str | None:
+        """Why the build is refused, or None. Bytes already written need no room again.
+
+        Sizes that are not exact are only refused if they are too much by more than their error.
+        """
+        if self.memory < self.least_memory:
+            return (
+                f"{self.title} needs at least {size(self.least_memory)} of memory, "
+                f"but may take {size(self.memory)}"
+            )
+        least = self.memory if self.error == 1 else self.least_memory
+        return self._lack(folder, already_written, least, self.disk_while_building / self.error)
+
+    def warning(self, folder: Path, already_written: int = 0) -> str | None:
+        """Why the build may fail though it is not refused, or None."""
+        lack = self._lack(folder, already_written, self.memory, self.disk_while_building)
+        return None if lack is None else f"{lack}; it may not fit"
+
+    def _lack(self, folder: Path, written: int, memory: float, disk: float) -> str | None:
+        """What there is less of than is needed."""
+        free = available_memory()
+        room = shutil.disk_usage(existing(folder)).free + written
+        for needed, there, where in (
+            (memory, free, "of free memory"),
+            (disk, room, f"free in {folder}"),
+        ):
+            if there is not None and needed > there:
+                return f"{self.title} needs {self.summary()}; there is {size(there)} {where}"
+        return None
+
+
+class Progress(NamedTuple):
+    """How far a build has come."""
+
+    phase: Literal["forward", "backward"]
+    ply: int
+    done: int  # positions
+    total: int  # 0 if it is not known
+    resumed: int  # of `done`, what an earlier run had done
+    tasks: tuple[int, int] = (0, 0)  # of this ply that are committed, and all; on a cluster
+    workers: int = 0  # of a cluster
+
+
+class Pool(Executor):
+    """Workers elsewhere: an executor that admits who can do the work."""
+
+    @property
+    def workers(self) -> int:
+        """How many are admitted at present."""
+        raise NotImplementedError
+
+    @property
+    def places(self) -> int:
+        """How many tasks they have memory for at once."""
+        raise NotImplementedError
+
+    def employ(self, check: Callable[[], None], *, aside: int, each: int) -> None:
+        """Admit those for whom `check` does not raise, now and later.
+
+        `aside` are the bytes that a worker takes beside its tasks, `each` those of a task.
+        """
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Order:
+    """How a build is to be done."""
+
+    threads: int | None = None
+    force: bool = False
+    report: Callable[[Progress], None] = lambda _: None
+    parts: Path | None = None  # beside which parts are kept, if not beside the table
+    pool: Pool | None = None  # who works, if not this process
+
+
+def available_memory() -> int | None:
+    """Bytes that this process may still take, or None if the system does not say."""
+    candidates = []
+    try:
+        memory = dict(line.split(":", 1) for line in Path("/proc/meminfo").read_text().splitlines())
+        candidates.append(int(memory["MemAvailable"].split()[0]) * 1024)
+    except (OSError, KeyError):
+        if hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
+            candidates.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    try:
+        limit = Path("/sys/fs/cgroup/memory.max").read_text().strip()
+        used = Path("/sys/fs/cgroup/memory.current").read_text().strip()
+        if limit != "max":
+            candidates.append(int(limit) - int(used))
+    except (OSError, ValueError):
+        pass
+    return min(candidates) if candidates else None
+
+
+def existing(folder: Path) -> Path:
+    """The folder itself or its nearest ancestor that exists."""
+    folder = folder.absolute()
+    while not folder.exists():
+        folder = folder.parent
+    return folder
