@@ -29,12 +29,13 @@ from typing import Any
 import numpy as np
 from figures import in_own_process, machine, print_rows
 
-from retro.games.connect import Board
-from retro.games.connect_text import read_moves
-from retro.index.layout import ranked_positions
-from retro.walk.layers import available_cores, backward, forward, prepare
-from tablebase.build import build_tablebase
-from tablebase.cli.common import memory_size
+from retro.cores import available_cores
+from retro.games.connect4.rules import Connect4Board
+from retro.games.connect4.text import read_moves
+from retro.index.halves.layout import ranked_positions
+from retro.walk.halves.layers import backward, forward, prepare
+from tablebase.builds import build
+from tablebase.cli.options import memory_size
 
 DEFAULT_BOARDS = ["5x4", "5x5", "6x4", "6x5"]
 LARGE_BOARDS = ["6x6", "7x5", "7x6:4444443322"]
@@ -57,11 +58,12 @@ def measure(name: str, threads: int, repeat: int, memory: int | None) -> dict[st
     """All figures of one board."""
     warm_up(threads)
     size, _, moves = name.partition(":")
-    board = Board.parse(size)
+    board = Connect4Board.parse(size)
     root = read_moves(board, moves) if moves else None
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "table.h5"
-        built = build_tablebase(board, path, root=root, threads=threads, memory=memory)
+        built = build(board, path, root=root, threads=threads, memory=memory)
+        file_bytes = built.path.stat().st_size
     peak_memory = 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     prepared = prepare(board, threads=threads, root=root)
     ranked = int(ranked_positions(prepared.layout).sum())
@@ -77,7 +79,7 @@ def measure(name: str, threads: int, repeat: int, memory: int | None) -> dict[st
         walks.append(time.perf_counter() - begin - spent_on_passes)
         passes.append(spent_on_passes)
         begin = time.perf_counter()
-        positions = sum(sum(tally) for tally, _ in forward(prepared))
+        positions = sum(tally.positions for tally, _ in forward(prepared))
         forwards.append(time.perf_counter() - begin)
     return {
         "board": name,
@@ -90,7 +92,7 @@ def measure(name: str, threads: int, repeat: int, memory: int | None) -> dict[st
         "forward_seconds": min(forwards),
         "build_seconds": built.seconds,
         "peak_memory": peak_memory,
-        "file_size": built.size,
+        "file_size": file_bytes,
         "positions": positions,
     }
 
@@ -98,7 +100,7 @@ def measure(name: str, threads: int, repeat: int, memory: int | None) -> dict[st
 def warm_up(threads: int) -> None:
     """Compile or load every kernel on a board that takes no time."""
     with tempfile.TemporaryDirectory() as folder:
-        build_tablebase(Board(4, 3), Path(folder) / "table.h5", threads=threads)
+        build(Connect4Board(4, 3), Path(folder) / "table.h5", threads=threads)
 
 
 def measure_command() -> dict[str, Any]:

@@ -15,9 +15,13 @@ import json
 import time
 from typing import NamedTuple
 
-from retro.games.domineering import OTHER, DomineeringBoard, DomineeringPosition, outcome_class
-from retro.games.domineering_keyed import dominoes_rules, pack
-from retro.search.keyed_search import KeyedSolver
+from retro.games.domineering.rules import (
+    OTHER,
+    DomineeringBoard,
+    DomineeringPosition,
+    outcome_class,
+)
+from retro.search import Solver
 
 BOARDS = ("4x4", "5x5", "6x6", "6x7", "7x7")
 
@@ -59,17 +63,17 @@ def main() -> None:
 
 def compile_for(board: DomineeringBoard) -> None:
     """Solve a corner of five by five cells, so that every kernel is there."""
-    solver = KeyedSolver(dominoes_rules(board), memory_mb=1)
+    solver = Solver(board, memory_mb=1)
     corner = sum(board.bit(row, column) for row in range(5) for column in range(5))
-    solver.solve(pack(DomineeringPosition(board, board.full & ~corner, "vertical")))
+    solver.solve(DomineeringPosition(board, board.full & ~corner, "vertical"))
 
 
 def measure(board: DomineeringBoard, memory_mb: int, strong: bool) -> Figures:
     """Solve both starts, each with an empty table."""
     found, begin = [], time.process_time()
     for side in OTHER:
-        solver = KeyedSolver(dominoes_rules(board), memory_mb=memory_mb)
-        found.append(solver.solve(pack(DomineeringPosition(board, 0, side)), strong))
+        solver = Solver(board, memory_mb=memory_mb)
+        found.append(solver.solve(DomineeringPosition(board, 0, side), strong))
     return Figures(
         str(board),
         outcome_class(*(solution.value for solution in found)),

@@ -21,10 +21,11 @@ from typing import Any
 
 from figures import in_own_process, print_rows
 
-from retro.games.catalogue import find_game
-from retro.walk import keyed
-from retro.walk.layers import available_cores
-from tablebase.keyed_build import build_keyed
+from retro.cores import available_cores
+from retro.games.catalogue import make_board
+from retro.walk.keys import layers as walks
+from tablebase.builds import build
+from tablebase.tables import open_tablebase
 
 DEFAULT_TABLES = [
     "mnk 4x4 connect=4",
@@ -50,28 +51,29 @@ COLUMNS = [
 
 def measure(table: str, threads: int) -> dict[str, Any]:
     """All figures of one table."""
-    name, size, *options = table.split()
-    game = find_game(name)
-    root = game.start(game.parse(size, dict(option.split("=", 1) for option in options)))
+    board = make_board(table)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "table.h5"
-        build_keyed(game, root, path, threads=threads)
+        build(board, path, threads=threads)
         cpu = time.process_time()
-        built = build_keyed(game, root, path, threads=threads, force=True)
+        built = build(board, path, threads=threads, force=True)
         cpu = time.process_time() - cpu
         tracemalloc.start()
-        build_keyed(game, root, path, threads=threads, force=True)
+        build(board, path, threads=threads, force=True)
         arrays = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
-    rules = game.rules(root.board)
-    forward, backward = walk_seconds(keyed.prepare(rules, threads))
-    keys = 8 * rules.words * sum(record.keys for record in built.records)
+        with open_tablebase(path) as kept:
+            value, counts, size = kept.value, kept.counts, kept.size
+            stored = sum(states.size for ply in kept.plies for states, _ in kept.reader.layer(ply))
+    rules = board.rules
+    forward, backward = walk_seconds(walks.prepare(rules, threads))
+    keys = 8 * rules.words * stored
     return {
         "table": table,
         "threads": threads,
-        "value": built.value,
-        "positions": sum(record.positions for record in built.records),
-        "canonical": sum(record.canonical_positions for record in built.records),
+        "value": value,
+        "positions": sum(record.positions for record in counts),
+        "canonical": sum(record.classes or 0 for record in counts),
         "forward_seconds": forward,
         "backward_seconds": backward,
         "build_seconds": built.seconds,
@@ -79,18 +81,18 @@ def measure(table: str, threads: int) -> dict[str, Any]:
         "key_bytes": keys,
         "array_bytes": arrays,
         "array_ratio": arrays / keys,
-        "file_size": built.size,
+        "file_size": size,
     }
 
 
-def walk_seconds(walk: keyed.Walk) -> tuple[float, float]:
+def walk_seconds(walk: walks.Walk) -> tuple[float, float]:
     """Seconds of the walk forward, and of the walk back with all counts; nothing is written."""
     begin = time.perf_counter()
-    for _ in keyed.forward(walk, keyed.first_layer(walk)):
+    for _ in walks.forward(walk, walks.first_layer(walk)):
         pass
     forward = time.perf_counter() - begin
     begin = time.perf_counter()
-    keyed.solve(walk)
+    walks.solve(walk)
     return forward, time.perf_counter() - begin - forward
 
 

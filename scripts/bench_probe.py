@@ -22,22 +22,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from retro.games.connect import Board
-from tablebase.build import build_tablebase
-from tablebase.places import ENVIRONMENT_VARIABLE, table_path
-from tablebase.probe import open_tablebase
+from retro.games.connect4.rules import Connect4Board
+from tablebase.builds import build
+from tablebase.files.places import ENVIRONMENT_VARIABLE, table_path
+from tablebase.tables import open_tablebase
 
 if TYPE_CHECKING:
-    from tablebase.probe import Tablebase
+    from tablebase.tables import Table
 
 BATCH = 2_000_000
 
 
-def measure(board: Board) -> dict[str, Any]:
+def measure(board: Connect4Board) -> dict[str, Any]:
     """All figures of one board."""
     with tempfile.TemporaryDirectory() as folder:
-        path = table_path(board, Path(folder))
-        build_tablebase(board, path)
+        path = table_path(board.start(), Path(folder))
+        build(board, path)
         with open_tablebase(path) as table:
             many = many_per_second(table)
             one = microseconds_of_one(table)
@@ -49,14 +49,14 @@ def measure(board: Board) -> dict[str, Any]:
         }
 
 
-def many_per_second(table: Tablebase) -> float:
+def many_per_second(table: Table) -> float:
     """Positions per second of `probe_many`, one thread, all pages in memory."""
     rng = np.random.default_rng(1)
     first, second = [], []
     for ply in range(table.board.cells // 3, table.board.cells):
-        for ours, theirs, _ in table.layer_arrays(ply):
-            first.append(ours)
-            second.append(theirs)
+        for states, _ in table.reader.layer(ply):
+            first.append(states.a)
+            second.append(states.b)
         if sum(map(len, first)) > BATCH:
             break
     order = rng.permutation(sum(map(len, first)))[:BATCH]
@@ -70,7 +70,7 @@ def many_per_second(table: Tablebase) -> float:
     return len(ours) / min(seconds)
 
 
-def microseconds_of_one(table: Tablebase) -> float:
+def microseconds_of_one(table: Table) -> float:
     """Median time of a warm `probe_wdl` called from Python."""
     rng = np.random.default_rng(2)
     positions = [table.random_position(rng, table.board.cells // 2) for _ in range(200)]
@@ -82,7 +82,7 @@ def microseconds_of_one(table: Tablebase) -> float:
     return 1e6 * statistics.median(seconds)
 
 
-def command_seconds(board: Board, folder: str) -> float:
+def command_seconds(board: Connect4Board, folder: str) -> float:
     """Best of five of the whole command `tablebase probe`, kernels cached."""
     environment = {**os.environ, ENVIRONMENT_VARIABLE: folder}
     command = [sys.executable, "-m", "tablebase", "probe", str(board), "12"]
@@ -99,7 +99,7 @@ def main() -> None:
     parser.add_argument("board", nargs="?", default="5x5", metavar="WxH")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
-    result = measure(Board.parse(options.board))
+    result = measure(Connect4Board.parse(options.board))
     if options.json:
         print(json.dumps(result))
         return

@@ -19,11 +19,10 @@ import sys
 import time
 from typing import Any
 
-from retro.games.quarto import QuartoBoard, QuartoPosition
-from retro.games.quarto_keyed import quarto_rules, state_of
+from retro.games.quarto.evaluate import wins_at
+from retro.games.quarto.rules import QuartoBoard, QuartoPosition
 from retro.games.values import VALUE_NAMES
-from retro.search.keyed_search import KeyedSolver
-from retro.search.quarto_game import wins_at
+from retro.search import Solver
 
 
 def main() -> int:
@@ -80,9 +79,9 @@ def measure(
     """Solve the positions; seconds are of CPU time."""
     seconds, nodes, values = [], [], []
     for position in positions:
-        solver = KeyedSolver(quarto_rules(board), memory_mb=memory_mb)
+        solver = Solver(board, memory_mb=memory_mb)
         begin = time.process_time()
-        found = solver.solve(state_of(position), strong)
+        found = solver.solve(position, strong)
         seconds.append(time.process_time() - begin)
         nodes.append(found.nodes)
         values.append(found.value)

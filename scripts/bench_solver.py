@@ -6,10 +6,11 @@
     python scripts/bench_solver.py --only empty    # with bitbully it takes five minutes more
 
 Times are CPU seconds of one thread, kernels warm. The transposition table is
-cleared before each row and kept from line to line within it. With `bitbully`
-installed, the same positions go through it in the same run, some of ours and
-some of its in turn, and `ratio` is our time divided by its time. Known scores,
-where the files have them, are checked. Progress goes to stderr.
+cleared before each row and kept from line to line within it. `call` is what a user
+waits for, `Solver.solve` of a move string; `engine` is the same positions as arrays in
+one kernel call. With `bitbully` installed, they go through it in the same run, some of
+ours and some of its in turn, and `ratio` is the time of our calls divided by its
+time. Known scores, where the files have them, are checked. Progress goes to stderr.
 """
 
 from __future__ import annotations
@@ -25,10 +26,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from retro.games.connect import Board, Position
-from retro.search import engine_goals
+from retro.games.connect4.rules import Connect4Board, Connect4Position
+from retro.games.connect4.text import moves_text
+from retro.search import Solver
+from retro.search.connect4 import goals as engine_goals
 
-BOARD = Board(7, 6)
+BOARD = Connect4Board(7, 6)
 IN_TURN = 25  # positions
 FILES = {
     "end-easy": "Test_L3_R1",
@@ -63,7 +66,7 @@ def random_lines(engine: engine_goals.Engine, name: str, number: int) -> list[Li
     stage, difficulty = name.split("-")
     lines: list[Line] = []
     while len(lines) < number:
-        position = Position(BOARD)
+        position = Connect4Position(BOARD)
         for _ in range(rng.choice(STONES[stage])):
             if not position.is_over():
                 position = position.play(rng.choice(position.legal_columns()))
@@ -75,33 +78,42 @@ def random_lines(engine: engine_goals.Engine, name: str, number: int) -> list[Li
     return lines
 
 
-def stones(line: Line) -> Position:
-    position = Position(BOARD)
+def stones(line: Line) -> Connect4Position:
+    position = Connect4Position(BOARD)
     for column in line.moves:
         position = position.play(column)
     return position
 
 
 def measure(
-    engine: engine_goals.Engine, name: str, lines: list[Line], *, strong: bool
+    solver: Solver, engine: engine_goals.Engine, name: str, lines: list[Line], *, strong: bool
 ) -> dict[str, Any]:
     """Solve some positions from a cleared table; compare with known scores and with bitbully."""
     positions = [stones(line) for line in lines]
     movers = [position.mover for position in positions]
     masks = [position.first | position.second for position in positions]
+    texts = [moves_text(line.moves) for line in lines]
     engine.table[:] = 0
+    solver.forget()
     peer = bitbully_solver()
-    bounds, nodes, seconds, peer_seconds = np.empty((len(lines), 2), np.int64), 0, 0.0, 0.0
+    bounds, nodes = np.empty((len(lines), 2), np.int64), 0
+    seconds, call_seconds, peer_seconds = 0.0, 0.0, 0.0
     for first in range(0, len(lines), IN_TURN):
         part = slice(first, first + IN_TURN)
         begin = time.process_time()
         bounds[part], spent, _ = engine_goals.solve_batch(engine, movers[part], masks[part], strong)
         seconds += time.process_time() - begin
         nodes += spent
+        begin = time.process_time()
+        values = [solver.solve(text, strong).value for text in texts[part]]
+        call_seconds += time.process_time() - begin
+        assert values == np.sign(bounds[part].sum(axis=1)).tolist(), (
+            "the call and the engine differ"
+        )
         if peer is not None:
             peer_seconds += bitbully_seconds(peer, lines[part], strong)
         done = min(first + IN_TURN, len(lines))
-        times = f"{seconds:.1f} s" + f", bitbully {peer_seconds:.1f} s" * (peer is not None)
+        times = f"{call_seconds:.1f} s" + f", bitbully {peer_seconds:.1f} s" * (peer is not None)
         print(f"\r{name}: {done} of {len(lines)}, {times}", end="", file=sys.stderr, flush=True)
     print(file=sys.stderr)
     found = np.where(bounds[:, 0] > 0, bounds[:, 0], np.minimum(bounds[:, 1], 0))
@@ -115,12 +127,13 @@ def measure(
         "known": len(known),
         "wrong": int(wrong),
         "nodes_per_position": nodes / len(lines),
-        "seconds_per_position": seconds / len(lines),
+        "call_seconds_per_position": call_seconds / len(lines),
+        "engine_seconds_per_position": seconds / len(lines),
         "nodes_per_second": nodes / max(seconds, 1e-9),
     }
     if peer is not None:
         row["bitbully_seconds_per_position"] = peer_seconds / len(lines)
-        row["ratio"] = seconds / peer_seconds
+        row["ratio"] = call_seconds / peer_seconds
     return row
 
 
@@ -157,7 +170,8 @@ def show(row: dict[str, Any]) -> None:
     print(
         f"{row['set']:<14} {row['kind']:<9}{row['positions']:>5} positions, {row['wrong']} wrong"
         f" of {row['known']}{row['nodes_per_position']:>15,.1f} nodes"
-        f"{1e3 * row['seconds_per_position']:>13.4f} ms"
+        f"{1e3 * row['call_seconds_per_position']:>13.4f} ms a call"
+        f"{1e3 * row['engine_seconds_per_position']:>13.4f} ms of it the engine"
         f"{row['nodes_per_second'] / 1e6:>6.2f} million/s{ratio}",
         flush=True,
     )
@@ -184,6 +198,7 @@ def main() -> None:
     engine_goals.solve(engine_goals.make_engine(4, 4, memory=1 << 16), 0, 0)  # compile or load
     engine = engine_goals.make_engine(7, 6, memory=options.memory << 20)
     engine.table[:] = 1  # touch every page once, outside the timing
+    solver = Solver(BOARD, memory_mb=options.memory)
     rows = []
     kinds = [kind == "distance" for kind in ("value", "distance") if options.kind in (None, kind)]
     for name in options.only:
@@ -194,7 +209,7 @@ def main() -> None:
         else:
             lines = random_lines(engine, name, options.limit)
         for strong in kinds:
-            rows.append(measure(engine, name, lines, strong=strong))
+            rows.append(measure(solver, engine, name, lines, strong=strong))
             if not options.json:
                 show(rows[-1])
     if options.json:

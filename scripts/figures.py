@@ -11,7 +11,7 @@ import subprocess
 import sys
 from typing import Any
 
-from retro.walk.layers import available_cores
+from retro.cores import available_cores
 
 Row = dict[str, Any]
 Columns = list[tuple[str, str, str]]

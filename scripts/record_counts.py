@@ -13,8 +13,8 @@ import csv
 import sys
 from pathlib import Path
 
-from tablebase.format import COUNT_NAMES
-from tablebase.store import TableFile
+from tablebase.answers import COUNT_NAMES
+from tablebase.halves.store import TableFile
 
 COLUMNS = ("width", "height", "connect", "ply", *COUNT_NAMES, "sha256")
 

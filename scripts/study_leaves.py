@@ -28,12 +28,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from retro.games.connect import Board
-from retro.search import engine_goals
-from retro.search.engine_leaves import Leaves
-from retro.search.engine_table import DATA_BITS, ODD_A, ODD_B
+from retro.games.connect4.rules import Connect4Board
+from retro.search.connect4 import goals as engine_goals
+from retro.search.connect4.leaves import Leaves
+from retro.search.connect4.table import DATA_BITS, ODD_A, ODD_B
 from tablebase import open_tablebase
-from tablebase.leaves import load_leaves
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -46,14 +45,14 @@ LARGEST_WINDOW = 30  # cells: 6x5 is the largest table that memory holds at ease
 FIRST_PLIES = (4, 6, 8, 10, 12, 14, 16, 20, 24)
 
 
-def study_plies(board: Board) -> list[dict[str, Any]]:
+def study_plies(board: Connect4Board) -> list[dict[str, Any]]:
     """Solve the empty board with the plies from p on of its table in memory, for several p."""
     engine = make_engine(board)
     rows = []
     with open_tablebase(board) as table:
         for first in (None, *(p for p in FIRST_PLIES if p < board.cells)):
             begin = time.perf_counter()
-            leaves = engine.leaves if first is None else load_leaves(table, first, 1 << 40)
+            leaves = engine.leaves if first is None else table.leaves(first, 1 << 40)
             assert leaves is not None  # there is no limit
             row: dict[str, Any] = {"board": str(board), "from_ply": first}
             if isinstance(leaves, Leaves):
@@ -69,7 +68,7 @@ def study_plies(board: Board) -> list[dict[str, Any]]:
     return rows
 
 
-def make_engine(board: Board) -> engine_goals.Engine:
+def make_engine(board: Connect4Board) -> engine_goals.Engine:
     sizes = board.width, board.height, board.connect
     return engine_goals.make_engine(*sizes, memory=ENGINE_BYTES)
 
@@ -121,12 +120,12 @@ def decode(engine: engine_goals.Engine, code: Words) -> tuple[Words, Words]:
     return mover, mask ^ mover
 
 
-def window_cells(board: Board, left: int, width: int, height: int) -> int:
+def window_cells(board: Connect4Board, left: int, width: int, height: int) -> int:
     cells = itertools.product(range(left, left + width), range(board.height - height, board.height))
     return sum(board.bit(column, row) for column, row in cells)
 
 
-def inside(board: Board, nodes: Nodes, window: int) -> NDArray[np.bool_]:
+def inside(board: Connect4Board, nodes: Nodes, window: int) -> NDArray[np.bool_]:
     """Whether what is left of the game is a game in the window alone."""
     everything = window_cells(board, 0, board.width, board.height)
     outside = np.uint64(everything & ~window)
@@ -138,7 +137,9 @@ def inside(board: Board, nodes: Nodes, window: int) -> NDArray[np.bool_]:
     return found
 
 
-def in_fitting_counts(board: Board, mover: int, other: int, window: int) -> tuple[int, int] | None:
+def in_fitting_counts(
+    board: Connect4Board, mover: int, other: int, window: int
+) -> tuple[int, int] | None:
     """The window's stones in the numbers of a game, some dead ones recoloured if need be.
 
     Greedily: a stone may change if every line through it has both colours without it.
@@ -158,14 +159,14 @@ def in_fitting_counts(board: Board, mover: int, other: int, window: int) -> tupl
     return mover, other
 
 
-def moved(board: Board, small: Board, left: int, stones: int) -> int:
+def moved(board: Connect4Board, small: Connect4Board, left: int, stones: int) -> int:
     """Stones of a window as stones of the smaller board."""
     down = board.height - small.height
     cells = itertools.product(range(small.width), range(small.height))
     return sum(small.bit(c, r) for c, r in cells if stones & board.bit(left + c, r + down))
 
 
-def study_smaller(board: Board, node_limit: int, sample: int) -> dict[str, Any]:
+def study_smaller(board: Connect4Board, node_limit: int, sample: int) -> dict[str, Any]:
     """How many nodes of a search from the empty board are positions of a smaller board."""
     engine = make_engine(board)
     engine_goals.solve(engine, 0, 0, node_limit=node_limit)
@@ -175,7 +176,7 @@ def study_smaller(board: Board, node_limit: int, sample: int) -> dict[str, Any]:
     for width, height in itertools.product(range(1, board.width + 1), range(1, board.height + 1)):
         if width * height > LARGEST_WINDOW or (width, height) == (board.width, board.height):
             continue
-        small = Board(width, height)
+        small = Connect4Board(width, height)
         judge = make_engine(small)
         for left in range(board.width - width + 1):
             window = window_cells(board, left, width, height)
@@ -210,10 +211,10 @@ def main() -> None:
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     if options.smaller:
-        boards = (Board(6, 5), Board(7, 5), Board(7, 6))
+        boards = (Connect4Board(6, 5), Connect4Board(7, 5), Connect4Board(7, 6))
         rows = [study_smaller(board, 10_000_000, options.sample) for board in boards]
     else:
-        rows = study_plies(Board.parse(options.board, 4))
+        rows = study_plies(Connect4Board.parse(options.board, 4))
     if options.json:
         print(json.dumps(rows))
         return

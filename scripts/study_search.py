@@ -4,6 +4,7 @@
     python scripts/study_search.py 3,3,3 4x3/3      # these boards only
     python scripts/study_search.py --depths 5x4     # minimax against alpha-beta at equal depths
     python scripts/study_search.py --memory         # small tables, each replacement scheme
+    python scripts/study_search.py --guided         # every rung with and without the last one
     python scripts/study_search.py --games          # players that look ahead, in every game
     python scripts/study_search.py --games "mnk 5x5 connect=4"
     python scripts/study_search.py --json
@@ -13,6 +14,11 @@ placement), and after a colon the moves played before the search begins:
 `4x4/4:222332`. Minimax and negamax are left out (`-`) where their tree is too
 large to walk. A rung is compared with the one before it in the list: nodes, table
 hits, time and the share of nodes saved.
+
+`--guided` solves ever larger boards with each rung, once as it is and once with guided
+deepening (deepening that doubles, graded horizon, best move remembered), each until a
+board takes longer than `--limit` seconds of CPU time; `--lowest table` leaves out the rungs
+below that one.
 
 `--games` compares minimax with alpha-beta as the players use them (`lookahead`), with
 the game's own evaluation: nodes and CPU time at equal depth, and the depth each reaches
@@ -29,21 +35,24 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from retro.errors import TimeLimitError
-from retro.games import connect_text, mnk_text
+from retro.games import grid_text
 from retro.games.catalogue import find_game
-from retro.games.connect import Board
-from retro.games.mnk import MnkBoard
-from retro.search.connect_game import ConnectGame
-from retro.search.evaluations import find_evaluation
-from retro.search.ladder import search
-from retro.search.mnk_game import MnkGame
-from retro.search.players import DEEP
-from retro.search.rungs import Rungs, climb
+from retro.games.connect4 import text as connect_text
+from retro.games.connect4.rules import Connect4Board
+from retro.games.mnk.rules import MnkBoard
+from retro.play.evaluations import find_evaluation
+from retro.play.players import DEEP
+from retro.search.ladder.connect4_game import ConnectGame
+from retro.search.ladder.ladder import search
+from retro.search.ladder.mnk_game import MnkGame
+from retro.search.ladder.rungs import Rungs, climb, guided
 
 if TYPE_CHECKING:
-    from retro.games.catalogue import PlacementGame
-    from retro.search.lines import Stones
-    from retro.search.table import Replacement
+    from collections.abc import Iterable, Iterator
+
+    from retro.games.game import Game
+    from retro.search.ladder.lines import Stones
+    from retro.search.ladder.table import Replacement
 
 # Boards from tiny to what plain Python can still search; moves lead to positions of mixed values.
 BOARDS = [
@@ -61,6 +70,12 @@ BOARDS = [
 # Trees without cuts grow with the factorial or the width; beyond these they take too long.
 MOST_EMPTY_FOR_MINIMAX = {"connect": 12, "mnk": 9}
 MOST_EMPTY_FOR_ALPHA_BETA = {"connect": 15, "mnk": 12}
+
+# From small to large: what a rung cannot solve in time it is not asked to surpass.
+GUIDED_BOARDS = {
+    "gravity": ["3x3/3", "4x3/3", "4x4/4:2223", "4x4/4", "5x4/4:33", "5x4/4", "6x4/4"],
+    "free": ["2,4,3", "3,3,3", "3,4,3", "3,4,4", "4,4,4", "4,5,4"],
+}
 
 SCHEMES: tuple[Replacement, ...] = ("newest", "costliest", "two-tier")
 
@@ -103,9 +118,9 @@ def read_case(text: str) -> Case:
     board_text, _, moves = text.partition(":")
     if "," in board_text:
         mnk = MnkGame(MnkBoard.parse(board_text))
-        return Case(text, mnk, mnk.state(mnk_text.read_moves(mnk.board, moves)))
+        return Case(text, mnk, mnk.state(grid_text.read_moves(mnk.board, moves)))
     size, _, connect = board_text.partition("/")
-    board = Board.parse(size, int(connect)) if connect else Board.parse(size)
+    board = Connect4Board.parse(size, int(connect)) if connect else Connect4Board.parse(size)
     game = ConnectGame(board)
     return Case(text, game, game.state(connect_text.read_moves(board, moves)))
 
@@ -157,6 +172,48 @@ def study_depths(case: Case, most_nodes: int, slots: int) -> list[dict[str, Any]
     return rows
 
 
+def study_guided(
+    boards: Iterable[str], limit: float, slots: int, lowest: str = "minimax"
+) -> Iterator[dict[str, Any]]:
+    """Each rung below deepening with and without what guided deepening adds to it."""
+    steps = climb(slots)
+    names = [name for name, _ in steps]
+    late: set[tuple[str, str]] = set()
+    for text in boards:
+        case = read_case(text)
+        values = set()
+        for name, rungs in steps[names.index(lowest) : names.index("deepening")]:
+            row: dict[str, Any] = {"board": text, "rung": name}
+            for way, used in (("plain", rungs), ("guided", guided(rungs))):
+                if (name, way) in late or (way == "guided" and rungs.core == "minimax"):
+                    continue  # minimax is the definition and takes no other rung
+                found = measure_in_time(case, used, limit)
+                if found is None:
+                    late.add((name, way))
+                    continue
+                values.add(found["value"])
+                row[way] = (found["nodes"], found["seconds"])
+            yield row
+        if len(values) > 1:
+            raise SystemExit(f"the rungs disagree about {text}")
+
+
+def measure_in_time(case: Case, rungs: Rungs, limit: float) -> dict[str, Any] | None:
+    """Nodes and CPU seconds of a search, or None if it takes longer."""
+    begin = time.process_time()
+
+    def watch(state: Stones) -> None:
+        if time.process_time() - begin > limit:
+            raise TimeLimitError("time is up")
+
+    try:
+        found = search(case.game, case.state, rungs, watch)
+    except TimeLimitError:
+        return None
+    seconds = round(time.process_time() - begin, 3)
+    return {"value": found.value, "nodes": found.nodes, "seconds": seconds}
+
+
 def study_memory(case: Case) -> list[dict[str, Any]]:
     """Nodes with tables far too small, by replacement scheme."""
     rungs = dict(climb())["bounds"]
@@ -170,7 +227,7 @@ def study_memory(case: Case) -> list[dict[str, Any]]:
     ]
 
 
-def read_openings(text: str) -> tuple[PlacementGame, list[Any]]:
+def read_openings(text: str) -> tuple[Game[Any, Any], list[Any]]:
     """A game such as `mnk 5x5 connect=4`, and some positions early in it."""
     name, size, *options = text.split()
     game = find_game(name)
@@ -217,7 +274,7 @@ def study_equal_time(text: str, seconds: float) -> dict[str, Any]:
     return found
 
 
-def deepest(look: Any, game: PlacementGame, position: Any, seconds: float) -> int:
+def deepest(look: Any, game: Game[Any, Any], position: Any, seconds: float) -> int:
     """How many plies a search sees ahead when it deepens step by step until time is up."""
     evaluate, end = find_evaluation(game.name), time.process_time() + seconds
 
@@ -271,6 +328,14 @@ def print_depths(case: Case, rows: list[dict[str, Any]]) -> None:
         print(f"  {row['depth']:5}" + "".join(cells))
 
 
+def print_guided(row: dict[str, Any]) -> None:
+    cells = [
+        f"{row[way][0]:12,}{row[way][1]:9.2f}s" if way in row else f"{'-':>22}"
+        for way in ("plain", "guided")
+    ]
+    print(f"  {row['board']:14}{row['rung']:14}" + "".join(cells), flush=True)
+
+
 def print_memory(case: Case, rows: list[dict[str, Any]]) -> None:
     print(f"\n{case.name}   nodes by size of the table and replacement scheme")
     print(f"  {'slots':>9}" + "".join(f"{scheme:>12}" for scheme in SCHEMES))
@@ -294,20 +359,41 @@ def study_all_games(arguments: argparse.Namespace) -> None:
         print(json.dumps(found, indent=1))
 
 
+def study_all_guided(arguments: argparse.Namespace) -> None:
+    lists = {"boards": arguments.boards} if arguments.boards else GUIDED_BOARDS
+    found: dict[str, list[dict[str, Any]]] = {name: [] for name in lists}
+    if not arguments.json:
+        print(f"nodes and CPU seconds; -: more than {arguments.limit:g} s, or on a smaller board")
+        print(f"  {'board':14}{'rung':14}{'plain':>22}{'guided':>22}")
+    for name, boards in lists.items():
+        for row in study_guided(boards, arguments.limit, arguments.slots, arguments.lowest):
+            found[name].append(row)
+            if not arguments.json:
+                print_guided(row)
+    if arguments.json:
+        print(json.dumps(found, indent=1))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("boards", nargs="*", help="such as 3,3,3 or 4x3/3 or 4x4/4:222332")
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--depths", action="store_true", help="compare at equal depths instead")
     what.add_argument("--memory", action="store_true", help="compare replacement schemes instead")
+    what.add_argument("--guided", action="store_true", help="each rung with and without the last")
     what.add_argument("--games", action="store_true", help="compare players in every game instead")
     parser.add_argument("--seconds", type=float, default=1.0, help="a move may take in --games")
+    parser.add_argument("--limit", type=float, default=60.0, help="CPU seconds of --guided")
+    parser.add_argument("--lowest", default="minimax", help="the rung that --guided begins with")
     parser.add_argument("--most-nodes", type=int, default=500_000, help="where --depths stops")
     parser.add_argument("--slots", type=int, default=1 << 20, help="entries in the table")
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
     if arguments.games:
         study_all_games(arguments)
+        return
+    if arguments.guided:
+        study_all_guided(arguments)
         return
     default = ["5x4/4"] if arguments.depths or arguments.memory else BOARDS
     found = {}

@@ -1,0 +1,1 @@
+"""Campaigns against the project: what anybody can do to a table, a build, a command line."""
