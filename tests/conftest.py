@@ -2,12 +2,15 @@
 
 import signal
 
-import naive
 import pytest
+from catalogue_cases import small_board
 from hypothesis import settings
+from plain import connect4 as naive
 
-from retro.games.connect import Board
-from tablebase.build import build_tablebase
+import tablebase as tb
+from retro.games.catalogue import NAMES
+from retro.games.connect4.rules import Connect4Board
+from retro.games.game import Board
 
 # A shell that runs the tests in the background has them, and all that they start, ignore Ctrl-C.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -20,7 +23,7 @@ settings.load_profile("retro")
 def pytest_make_parametrize_id(val):
     """Call boards in the names of tests as tables are called."""
     if isinstance(val, naive.Game):
-        val = Board(*val)
+        val = Connect4Board(*val)
     return val.name if isinstance(val, Board) else None
 
 
@@ -30,20 +33,37 @@ def table_folder(tmp_path_factory):
     return tmp_path_factory.mktemp("tables")
 
 
-def _build(table_folder, board):
-    return build_tablebase(board, table_folder / f"{board.name}.h5")
-
-
 @pytest.fixture(scope="session")
 def built_4x4(table_folder):
-    return _build(table_folder, Board(4, 4))
+    return tb.build("4x4", folder=table_folder)
 
 
 @pytest.fixture(scope="session")
 def built_5x4(table_folder):
-    return _build(table_folder, Board(5, 4))
+    return tb.build("5x4", folder=table_folder)
 
 
 @pytest.fixture(scope="session")
 def built_5x5(table_folder):
-    return _build(table_folder, Board(5, 5))
+    return tb.build("5x5", folder=table_folder)
+
+
+@pytest.fixture(scope="session")
+def small_folder(tmp_path_factory):
+    """A folder that gets the table of a game's small board when it is first asked for."""
+    return tmp_path_factory.mktemp("small")
+
+
+@pytest.fixture(scope="session", params=NAMES)
+def small(request, small_folder):
+    """The small board of every game, its table built in `small_folder`."""
+    board = small_board(request.param)
+    tb.build(board, folder=small_folder)
+    return board
+
+
+@pytest.fixture
+def small_table(small, small_folder):
+    """The open table of the small board of every game."""
+    with tb.open_tablebase(small, folder=small_folder) as table:
+        yield table

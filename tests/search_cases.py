@@ -1,5 +1,7 @@
 """What the tests of the search try: positions with their true values, and sets of rungs.
 
+`StateSolver` asks the generic engine about states, of any board, Connect Four's too.
+
 Every pair of choices of rungs meets in at least one of the sets. The full power
 set has tens of thousands; faults come from a rung or from two that do not get
 along, so a greedy choice that covers all pairs is enough.
@@ -7,12 +9,17 @@ along, so a greedy choice that covers all pairs is enough.
 
 from functools import cache
 from itertools import combinations
+from types import SimpleNamespace
 
-import naive
-import naive_mnk
+from plain import connect4 as naive
+from plain import mnk as naive_mnk
 
-from retro.search.lines import Stones
-from retro.search.rungs import MINIMAX, Rungs
+from retro.deadline import Deadline
+from retro.search.engine import Options, Watch
+from retro.search.generic import engine as any_game
+from retro.search.generic.search import GenericSearch
+from retro.search.ladder.lines import Stones
+from retro.search.ladder.rungs import MINIMAX, Rungs
 
 CHOICES = {
     "core": ("alpha-beta", "negamax"),
@@ -28,7 +35,25 @@ CHOICES = {
     "forced": (True, False),
     "bounds": (True, False),
     "deepening": (True, False),
+    "doubling": (True, False),
+    "graded": (True, False),
 }
+
+
+class StateSolver:
+    """The generic engine of a board; `probe` stands for a table."""
+
+    def __init__(self, board, *, memory_mb=1, probe=None, loop=any_game, time_limit=None):
+        self.board, self.probe, self.limit = board, probe, time_limit
+        tables = [SimpleNamespace(get_wdl=lambda at: probe(at.state))] if probe else []
+        self.engine = GenericSearch(board, Options(memory_mb << 20), tables, loop)
+
+    def solve(self, state, strong=False):
+        """(value, plies, nodes, whether a table took part) of any state, finished or not."""
+        known = self.probe(state) if self.probe else None
+        watch = Watch(Deadline(self.limit), lambda *_: None)
+        position = SimpleNamespace(state=state, history=())
+        return self.engine.solve(position, known, strong, watch)
 
 
 def covering():

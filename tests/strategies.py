@@ -5,7 +5,7 @@ from pathlib import Path
 
 from hypothesis import strategies as st
 
-from retro.games.connect import Board, Position
+from retro.games.connect4.rules import Connect4Board, Connect4Position
 
 DATA = Path(__file__).parent / "data"
 
@@ -30,13 +30,15 @@ def shapes():
 
 def boards():
     """Any board, with lines from 2 stones up to longer than the board."""
-    return st.builds(lambda shape, k: Board(*shape, k), shapes(), st.integers(2, 6) | st.just(40))
+    return st.builds(
+        lambda shape, k: Connect4Board(*shape, k), shapes(), st.integers(2, 6) | st.just(40)
+    )
 
 
 @st.composite
 def games(draw, board, unfinished=False):
     """A position that a random legal game reaches; its history tells how."""
-    position = Position(board)
+    position = Connect4Position(board)
     for _ in range(draw(st.integers(0, board.cells))):
         columns = position.legal_columns()
         if not columns:

@@ -4,8 +4,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from retro.walk.blank import count_blocks
-from retro.walk.layers import NoKeeper, backward, block_weights, forward
+from retro.walk.halves.blank import count_group
+from retro.walk.halves.layer import Own, Room
+from retro.walk.halves.layers import backward, block_weights, forward, whole_task
+from retro.walk.halves.task import count_task
 
 
 class Counts(NamedTuple):
@@ -19,25 +21,6 @@ class Counts(NamedTuple):
     terminal: int
 
 
-class MemoryKeeper(NoKeeper):
-    """Keeps every group in a dictionary."""
-
-    def __init__(self):
-        self.groups, self.finished, self.recalled = {}, [], 0
-
-    def recall(self, ply, group, values):
-        if (ply, group.number) not in self.groups:
-            return None
-        self.recalled += 1
-        content, tally = self.groups[ply, group.number]
-        values[:, group.begin : group.end] = content
-        return tally
-
-    def finish(self, ply, group, values, tally):
-        self.finished.append((ply, group.number))
-        self.groups[ply, group.number] = values[:, group.begin : group.end].copy(), tally
-
-
 def walk(prepared):
     """(counts of every ply, values of every ply, alive plane of every ply)."""
     marked = [(tally, layer.stored[0].copy()) for tally, layer in forward(prepared)]
@@ -45,14 +28,37 @@ def walk(prepared):
     first_ply = prepared.layout.first_ply
     for layer in backward(prepared):
         tally, alive = marked[layer.ply - first_ply]
-        blocks = tuple(np.concatenate([g[side] for g in layer.groups]) for side in (1, 2))
-        weights = block_weights(prepared, *blocks)
-        won, lost = count_blocks(
-            prepared.layout.shape.offset, layer.values, alive, (0, len(alive)), blocks, weights
-        )
-        positions, draw = sum(tally), tally.alive - won - lost
+        own, offset = Own(layer.values, 0), prepared.layout.shape.offset
+        won = lost = 0
+        for group in layer.groups:
+            weights = block_weights(prepared, group.left, group.right)
+            live = alive[group.begin : group.end]
+            more = count_group(offset, own, live, group, weights)
+            won, lost = won + more[0], lost + more[1]
+        positions, draw = tally.positions, tally.alive - won - lost
         counts.append(
             Counts(layer.ply, positions, won, draw, lost + tally.terminal, tally.terminal)
         )
         values[layer.ply] = layer.stored.copy()
     return counts[::-1], values, [alive for _, alive in marked]
+
+
+def walk_with_distances(prepared):
+    """({ply: planes}, {ply: tally}) of a board that is prepared with distances."""
+    alive = {layer.ply: layer.stored[0].copy() for _, layer in forward(prepared)}
+    planes, tallies = {}, {}
+
+    def fetch(walk, ply, group, wanted, planes):
+        for begin, end, place in wanted:
+            planes[0][place : place + end - begin] = alive[ply][begin:end]
+
+    for layer in backward(prepared):
+        task = whole_task(prepared, "walk", layer.ply)
+        planes[layer.ply] = layer.stored.copy()
+        tallies[layer.ply] = count_task(prepared, task, Own(layer.values, 0), fetch, Room())
+    return planes, tallies
+
+
+def bit_at(plane, ranks):
+    """The bits of a plane at some ranks."""
+    return (plane[ranks // 64] >> (ranks % 64).astype(np.uint64) & np.uint64(1)).astype(np.int64)

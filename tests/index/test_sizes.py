@@ -1,0 +1,47 @@
+"""Sizes by counting: the same as those of the lists, and known figures of boards beyond lists."""
+
+import numpy as np
+import pytest
+
+from retro.games.connect4.rules import Connect4Board, Connect4Position
+from retro.games.connect4.text import read_moves
+from retro.index.halves.colourings import make_half
+from retro.index.halves.counting import count_half
+from retro.index.halves.layout import default_left_columns, make_layout, ranked_positions
+from retro.index.halves.sizes import count_sizes, layout_sizes
+from retro.walk.halves.batches import counted_side, largest_uncut
+from retro.walk.task import STEP
+
+HALVES = [
+    (0, 4, 4), (1, 6, 4), (2, 2, 4), (3, 4, 3), (4, 4, 4), (5, 3, 3), (4, 5, 4), (6, 2, 2),
+    (3, 3, 2), (2, 7, 5), (5, 1, 3), (4, 3, 5), (1, 1, 2), (7, 2, 3),
+]  # fmt: skip
+ROOTED = [((5, 4), ""), ((5, 4), "3321"), ((6, 4), "11223355"), ((5, 5), ""), ((6, 3), "123")]
+
+
+@pytest.mark.parametrize(("columns", "height", "connect"), HALVES)
+def test_counting_finds_as_many_colourings_as_listing(columns, height, connect):
+    listed = make_half(columns, height, connect).counts()
+    np.testing.assert_array_equal(count_half(columns, height, connect), listed)
+
+
+@pytest.mark.parametrize(("size", "moves"), [*ROOTED, ((4, 4, 3), "12"), ((1, 5), "")])
+def test_sizes_are_those_of_the_layout(size, moves):
+    board = Connect4Board(*size)
+    root = read_moves(board, moves)
+    layout = make_layout(board, root=root)
+    counted = count_sizes(board, layout.left.geometry.width, root)
+    for name, expected in layout_sizes(layout)._asdict().items():
+        np.testing.assert_array_equal(getattr(counted.sizes, name), expected, err_msg=name)
+    np.testing.assert_array_equal(counted.ranked, ranked_positions(layout))
+    np.testing.assert_array_equal(counted.stored_words, layout.stored_words)
+    np.testing.assert_array_equal(counted.layer_words, layout.layer_words)
+
+
+def test_the_largest_needs_of_7x6_are_known():
+    """What a build of 7x6 was found to need, and died of: see the numbers of its plan."""
+    board = Connect4Board(7, 6)
+    counted = count_sizes(board, default_left_columns(board), Connect4Position(board))
+    assert 64 * int(counted.stored_words.sum()) == 4_217_123_094_912
+    side = counted_side(counted.sizes, 42)
+    assert 8 * largest_uncut(counted.sizes, side, STEP["alive"]) == 12_573_504_288

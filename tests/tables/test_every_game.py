@@ -1,0 +1,572 @@
+"""Every game of the catalogue has the same table: planned, built, asked and checked alike.
+
+The small board of each game is held against plain recursion over its rules, position by
+position. A new game is tried here without a line of test code, see `catalogue_cases`.
+"""
+
+import re
+import shutil
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+from catalogue_cases import small_board
+from plain.recursion import every_position, layer
+
+import tablebase as tb
+from retro.errors import (
+    BadTextError,
+    DoesNotFitError,
+    GameOverError,
+    IllegalPositionError,
+    MissingTableError,
+    NotCoveredError,
+    StorageError,
+    WrongBoardError,
+)
+from retro.games.catalogue import NAMES
+from retro.games.game import Board, Position
+from tablebase.files.atomic import only_builder
+from tablebase.files.places import build_command, table_path
+
+
+def unfinished(board: Board) -> list[tuple[Position, int]]:
+    return [(k.position, k.value) for k in every_position(board.start()).values() if not k.is_over]
+
+
+def finished(board: Board) -> list[tuple[Position, int]]:
+    return [(k.position, k.value) for k in every_position(board.start()).values() if k.is_over]
+
+
+# Planning and building.
+
+
+@pytest.mark.smoke
+def test_a_plan_says_what_a_build_costs(small: Board, small_table: tb.Table) -> None:
+    plan = tb.plan(small)
+    assert (plan.board, plan.root, plan.error) == (small, small.start(), 1.0)
+    assert set(small_table.plies) == set(plan.plies)
+    assert plan.positions <= sum(of.positions for of in plan.plies.values())
+    stored = small_table.positions_counted - sum(c.terminal for c in small_table.counts)
+    assert plan.positions > 0
+    assert plan.positions <= 2 * stored
+    assert plan.seconds > 0
+    assert 0 < plan.disk <= plan.disk_while_building
+    assert 0 < plan.least_memory <= plan.memory
+    assert re.search(r"positions to store, about .*, .* of memory, .* on disk", plan.summary())
+    assert plan.title == small.name
+    assert str(tb.plan(str(small)).summary()).split(",")[0] == plan.summary().split(",")[0]
+
+
+def test_what_does_not_fit_is_refused_before_it_begins(
+    small: Board, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    least = tb.plan(small).least_memory
+    assert tb.plan(small).obstacle(tmp_path) is None
+    with pytest.raises(DoesNotFitError, match=f"{small.name} needs at least"):
+        tb.build(small, folder=tmp_path, memory=least - 1)
+    for name in ("tablebase.plans", "tablebase.halves.plan", "tablebase.keys.plan"):
+        monkeypatch.setattr(f"{name}.available_memory", lambda: 1_000_000, raising=False)
+    with pytest.raises(DoesNotFitError, match=r"there is 1 MB of free memory|needs at least"):
+        tb.build(small, folder=tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_does_not_fit_on_the_disk_is_refused(
+    small: Board, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    full = shutil.disk_usage(tmp_path)._replace(free=1000)
+    monkeypatch.setattr("shutil.disk_usage", lambda _: full)
+    with pytest.raises(DoesNotFitError, match=f"there is .* free in {tmp_path}"):
+        tb.build(small, folder=tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.smoke
+def test_a_build_says_how_it_goes_and_is_done_once(small: Board, tmp_path: Path) -> None:
+    seen: list[tb.Progress] = []
+    said: list[str] = []
+    built = tb.build(small, folder=tmp_path, report=seen.append, announce=said.append)
+    assert (built.path, built.was_there) == (table_path(small.start(), tmp_path), False)
+    assert built.seconds > 0
+    assert said == [f"{small.name}: {tb.plan(small).summary()}"] or len(said) == 1
+    for phase in ("forward", "backward"):
+        done = [p.done for p in seen if p.phase == phase]
+        assert done == sorted(done)
+    assert {p.phase for p in seen} == {"forward", "backward"}
+    assert all(0 <= p.resumed <= p.done <= p.total for p in seen)
+    assert seen[-1].done == seen[-1].total
+    assert [entry.name for entry in tmp_path.iterdir()] == [built.path.name]
+    before = built.path.read_bytes()
+    assert tb.build(small, folder=tmp_path).was_there
+    assert tb.build(str(small), built.path).was_there
+    assert built.path.read_bytes() == before
+    assert not tb.build(small, folder=tmp_path, force=True).was_there
+
+
+def test_threads_and_memory_do_not_change_a_table(
+    small: Board, small_table: tb.Table, tmp_path: Path
+) -> None:
+    for number, how in enumerate(({"threads": 1}, {"threads": 3}, {"memory": "2G"})):
+        built = tb.build(small, tmp_path / f"{number}.h5", **how)
+        with tb.open_tablebase(built.path) as table:
+            assert table.digest == small_table.digest
+            assert table.counts == small_table.counts
+
+
+class Stop(Exception):
+    """The build dies here."""
+
+
+@pytest.mark.parametrize("phase", ["forward", "backward"])
+def test_an_interrupted_build_goes_on(
+    small: Board, small_table: tb.Table, tmp_path: Path, phase: str
+) -> None:
+    def stop(progress: tb.Progress) -> None:
+        if (progress.phase, progress.ply) == (phase, 2):
+            raise Stop
+
+    with pytest.raises(Stop):
+        tb.build(small, folder=tmp_path, report=stop)
+    with pytest.raises(MissingTableError):
+        tb.open_tablebase(small, folder=tmp_path)
+    path = tb.build(small, folder=tmp_path).path
+    with tb.open_tablebase(path) as table:
+        assert table.digest == small_table.digest
+    assert [entry.name for entry in tmp_path.iterdir()] == [path.name]
+
+
+def test_a_second_builder_is_kept_out(small: Board, tmp_path: Path) -> None:
+    path = tmp_path / "x.h5"
+    with only_builder(path), pytest.raises(StorageError, match="another process is building"):
+        tb.build(small, path)
+
+
+def test_plies_are_kept_or_refused_by_name(small: Board, tmp_path: Path) -> None:
+    if small.game.index == "two-halves":
+        with tb.open_tablebase(tb.build(small, folder=tmp_path, plies=range(2, 4)).path) as table:
+            assert table.plies == range(2, 4)
+    else:
+        with pytest.raises(BadTextError, match="keep all plies"):
+            tb.build(small, folder=tmp_path, plies=range(2, 4))
+        with pytest.raises(BadTextError, match="keep all plies"):
+            tb.plan(small, plies=range(2))
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("threads", 0),
+        ("threads", -2),
+        ("processes", 0),
+        ("memory", "much"),
+        ("memory", 1.5),
+        ("plies", range(3, 3)),
+        ("plies", range(0, 4, 2)),
+    ],
+)
+def test_builds_that_make_no_sense_are_refused(
+    small: Board, small_folder: Path, tmp_path: Path, option: str, value: object
+) -> None:
+    """Whether or not the table is there, before anything is done."""
+    for folder in (tmp_path, small_folder):
+        with pytest.raises(BadTextError, match=r"found|keep all plies"):
+            tb.build(small, folder=folder, **{option: value})
+    with pytest.raises(BadTextError):
+        tb.plan(small, **{option: value})
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.smoke
+def test_an_option_that_nobody_knows_is_refused(small: Board, small_folder: Path) -> None:
+    for ask in (tb.plan, tb.build, tb.open_tablebase, tb.verify, tb.oracle):
+        with pytest.raises(TypeError, match="frobnicate"):
+            ask(small, frobnicate=1)
+    for make in (tb.board, tb.solver):
+        with pytest.raises(BadTextError, match="has no option 'frobnicate'"):
+            make(small.title, frobnicate=1)
+    with pytest.raises(BadTextError, match="found level 'deep', wanted one of quick, sample, full"):
+        tb.verify(small, "deep", folder=small_folder)  # type: ignore[arg-type]
+
+
+# What a table says of itself.
+
+
+@pytest.mark.smoke
+def test_a_table_says_what_it_is(small: Board, small_table: tb.Table, small_folder: Path) -> None:
+    table = small_table
+    known = every_position(small.start())
+    assert small.title == f"{small.game_name} {str(small).removeprefix(small.game_name).strip()}"
+    assert repr(table) == (
+        f"<Table {small.title}, plies 0..{table.plies[-1]}, {len(known):,} positions>"
+    )
+    assert (table.board, table.root, table.title) == (small, small.start(), small.name)
+    assert table.value == known[small.start().state].value
+    assert table.path == table_path(small.start(), small_folder)
+    assert table.size == table.path.stat().st_size
+    assert re.fullmatch("[0-9a-f]{64}", table.digest)
+    assert table.index == small.game.index
+
+
+def test_counts_are_those_of_recursion(small: Board, small_table: tb.Table) -> None:
+    known = every_position(small.start())
+    assert [counts.ply for counts in small_table.counts] == list(small_table.plies)
+    for counts in small_table.counts:
+        here = {s: k for s, k in known.items() if k.position.ply == counts.ply}
+        values = [this.value for this in here.values()]
+        found = (counts.positions, counts.win, counts.draw, counts.loss)
+        assert found == (len(here), values.count(1), values.count(0), values.count(-1))
+        assert counts.terminal == sum(this.is_over for this in here.values())
+        if counts.classes is not None:
+            assert counts.classes == len({small.canonical(*state) for state in here})
+        assert re.fullmatch("[0-9a-f]{64}", counts.sha256)
+        assert small_table.record(counts.ply) == counts
+    assert small_table.positions_counted == len(known)
+
+
+@pytest.mark.smoke
+def test_a_table_is_opened_by_its_board_its_text_and_its_path(
+    small: Board, small_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = table_path(small.start(), small_folder)
+    for name in (small, str(small), path, str(path)):
+        folder = None if name in (path, str(path)) else small_folder
+        with tb.open_tablebase(name, folder=folder) as table:
+            assert (table.board, table.path) == (small, path)
+    monkeypatch.setenv("TABLEBASE_DIR", str(small_folder))
+    with tb.open_tablebase(small) as table:
+        assert table.path == path
+    with pytest.raises(BadTextError, match="says itself what it holds"):
+        tb.open_tablebase(path, root="")
+
+
+# Questions.
+
+
+@pytest.mark.smoke
+def test_every_position_has_the_value_of_recursion(small: Board, small_table: tb.Table) -> None:
+    known = every_position(small.start())
+    states = small.states(this.position for this in known.values())
+    truth = [this.value for this in known.values()]
+    assert small_table.probe_many(states).tolist() == truth
+    assert small_table.probe_many(states.a, states.b).tolist() == truth
+    assert small_table.probe_many(states).dtype == np.int8
+    backwards = small_table.probe_many(states.a[::-1], states.b[::-1])
+    assert backwards.tolist() == truth[::-1]
+    if small.rules.words == 1:
+        assert small_table.probe_many(states.a).tolist() == truth
+    assert small_table.probe_many(small.states([])).tolist() == []
+
+
+def test_one_question_is_answered_as_many_are(small: Board, small_table: tb.Table) -> None:
+    """First by plain code, then, when there are many, by kernels."""
+    for position, value in unfinished(small):
+        assert small_table.probe_wdl(position) == value
+        assert small_table.get_wdl(position, default="none") == value
+        assert type(small_table.get_wdl(position)) is int
+    position, value = unfinished(small)[-1]
+    for form in (position, position.text, small.unpack(*position.state)):
+        assert small_table.probe_wdl(form) == value
+
+
+def test_moves_have_their_values(small: Board, small_table: tb.Table) -> None:
+    known = every_position(small.start())
+    for position, value in unfinished(small)[::3]:
+        probe = small_table.probe(position)
+        after = {move: position.play(move) for move in position.moves_in_order()}
+        assert (probe.position, probe.value, probe.source) == (position, value, "table")
+        assert {m.number: m.value for m in probe.moves} == {
+            move: -known[p.state].value for move, p in after.items()
+        }
+        assert {m.number for m in probe.moves if m.plies == 1} == {
+            move for move, p in after.items() if p.is_over()
+        }
+        assert all(m.move == position.move_text(m.number) for m in probe.moves)
+        assert [m.number for m in probe.best] == [m.number for m in probe.moves if m.value == value]
+        assert probe.moves[0].value == value
+        assert [m.value for m in probe.moves] == sorted(m.value for m in probe.moves)[::-1]
+        # Equal ones stay as the game lists them.
+        order = list(after)
+        alike = [(m.value, m.plies, order.index(m.number)) for m in probe.moves]
+        assert [m for m in alike if m[:2] == alike[0][:2]] == sorted(
+            m for m in alike if m[:2] == alike[0][:2]
+        )
+
+
+def test_symmetric_positions_have_one_value(small: Board, small_table: tb.Table) -> None:
+    for position, value in unfinished(small)[::5]:
+        images = sorted(small.images(*position.state))
+        found = small_table.probe_many([a for a, _ in images], [b for _, b in images])
+        assert set(found.tolist()) == {value}
+
+
+def test_every_position_of_a_ply_is_listed(small: Board, small_table: tb.Table) -> None:
+    for ply in small_table.plies:
+        truth = layer(small.start(), ply)
+        listed = [(p.state, value) for p, value in small_table.positions(ply)]
+        assert len(listed) == len(truth)
+        assert dict(listed) == truth
+        assert all(p.ply == ply and p.board == small for p, _ in small_table.positions(ply))
+        chosen = [(p.state, value) for p, value in small_table.positions(ply, canonical=True)]
+        keys = {small.canonical(*state) for state in truth}
+        assert len(chosen) == len(keys)
+        assert dict(chosen) == {key: truth[key] for key in keys}
+    for ply in (-1, small_table.plies[-1] + 1, 1000):
+        with pytest.raises(NotCoveredError, match=f"holds plies .*, not {ply}"):
+            list(small_table.positions(ply))
+        with pytest.raises(NotCoveredError, match=f"holds plies .*, not {ply}"):
+            small_table.random_position(np.random.default_rng(1), ply)
+
+
+def test_random_positions_are_unfinished_and_everywhere(
+    small: Board, small_table: tb.Table
+) -> None:
+    rng = np.random.default_rng(2)
+    for ply in small_table.plies:
+        truth = layer(small.start(), ply)
+        if not truth:
+            with pytest.raises(IllegalPositionError, match=f"no .* position .*ply {ply}"):
+                small_table.random_position(rng, ply)
+            continue
+        drawn = [small_table.random_position(rng, ply) for _ in range(30)]
+        assert {p.state for p in drawn} <= set(truth)
+        assert len(set(drawn)) > 1 or len({small.canonical(*s) for s in truth}) < 3
+
+
+# No answer.
+
+
+def test_a_finished_game_is_no_question_for_one_and_has_its_value_among_many(
+    small: Board, small_table: tb.Table
+) -> None:
+    for position, value in finished(small)[::5]:
+        for ask in (small_table.probe_wdl, small_table.get_wdl, small_table.probe):
+            with pytest.raises(GameOverError, match="the game is over"):
+                ask(position)
+        assert small_table.probe_many(small.states([position])).tolist() == [value]
+
+
+def test_what_is_no_position_of_the_board_raises_whatever_the_default(
+    small: Board, small_table: tb.Table
+) -> None:
+    other = next(name for name in NAMES if name != small.game_name)
+    for thing, error in (
+        (small_board(other).start(), WrongBoardError),
+        ("?", (BadTextError, IllegalPositionError)),
+        ("a1 ?", (BadTextError, IllegalPositionError)),
+    ):
+        for ask in (small_table.probe_wdl, small_table.get_wdl, small_table.probe):
+            with pytest.raises(error):
+                ask(thing)
+
+
+def test_states_that_play_cannot_reach_are_refused_with_their_place(
+    small: Board, small_table: tb.Table
+) -> None:
+    """Words with one bit flipped are no states, other states, or ones that play cannot reach."""
+    known = every_position(small.start())
+    start = small.start().state
+    strange = set()
+    for a, b in list(known)[::11]:
+        for bit in range(64):
+            strange |= {(a ^ 1 << bit, b), (a, b ^ 1 << bit)}
+    refused = 0
+    for state in sorted(strange - set(known)):
+        words = [
+            np.array([first, word], np.uint64) for first, word in zip(start, state, strict=True)
+        ]
+        if not small.is_state(words[0][1:], words[1][1:])[0]:
+            continue
+        # Connect Four's index has a rank, and a sound value, for some of these.
+        try:
+            assert small_table.probe_many(*words)[1] in (-1, 0, 1)
+        except (IllegalPositionError, NotCoveredError):
+            refused += 1
+            with pytest.raises((IllegalPositionError, NotCoveredError), match=r"^position 1: "):
+                small_table.probe_many(*words)
+    assert refused > 10 or small.game_name in ("notakto", "domineering")
+
+
+def test_arrays_that_are_no_states_are_refused(small: Board, small_table: tb.Table) -> None:
+    a, b = small.start().state
+    for first, second in (([a, a], [b]), ([[a]], [[b]]), ([-1], [b]), ([a], [-1])):
+        with pytest.raises(IllegalPositionError):
+            small_table.probe_many(first, second)
+    with pytest.raises(BadTextError, match="wanted 64-bit integers"):
+        small_table.probe_many([0.5], [0])
+    full = np.array([2**64 - 1], np.uint64)
+    with pytest.raises(IllegalPositionError, match="no state of"):
+        small_table.probe_many(full, full)
+
+
+# From a root.
+
+
+@pytest.fixture
+def root(small: Board) -> Position:
+    """Two moves from the start, with a long game to come."""
+    known = every_position(small.start())
+    after = [k.position for k in known.values() if k.position.ply == 2 and not k.is_over]
+    return max(after, key=lambda position: len(every_position(position)))
+
+
+def test_a_rooted_table_answers_what_follows_its_root(
+    small: Board, small_table: tb.Table, root: Position, tmp_path: Path
+) -> None:
+    built = tb.build(small, folder=tmp_path, root=root.text)
+    assert built.path == table_path(root, tmp_path)
+    known = every_position(root)
+    with tb.open_tablebase(small, folder=tmp_path, root=root) as table:
+        assert (table.root, table.value) == (root, known[root.state].value)
+        # Other games than Connect Four count a class whole.
+        assert table.plies[0] == 2
+        assert table.counts[0].positions in (1, len(small.images(*root.state)))
+        assert table.title == f"{small.name} from {root.root_text}"
+        assert f" from {root.root_text}, plies 2..{table.plies[-1]}, " in repr(table)
+        states = small.states(this.position for this in known.values())
+        assert table.probe_many(states).tolist() == [this.value for this in known.values()]
+        lacking = 0
+        for position, value in unfinished(small):
+            found = table.get_wdl(position, default="none")
+            assert found in (value, "none")
+            if position.state in known:
+                assert found == value
+            if found == "none":
+                lacking += 1
+                with pytest.raises(NotCoveredError):
+                    table.probe_wdl(position)
+                with pytest.raises(NotCoveredError):
+                    table.probe(position)
+                with pytest.raises(NotCoveredError, match=r"position 1: |holds plies"):
+                    table.probe_many(small.states([root, position]))
+        assert lacking > 1
+        for level in ("quick", "sample", "full"):
+            assert tb.verify(table, level).plies == len(table.plies)
+        listed = {p.state for ply in table.plies for p, _ in table.positions(ply)}
+        assert listed >= {state for state, this in known.items() if not this.is_over}
+    assert tb.build(small, folder=tmp_path, root=root).was_there
+    with pytest.raises(WrongBoardError, match=r"say --force"):
+        tb.build(small, built.path)
+
+
+def test_roots_that_nothing_grows_from_are_refused(small: Board, tmp_path: Path) -> None:
+    other = next(name for name in NAMES if name != small.game_name)
+    with pytest.raises(WrongBoardError):
+        tb.build(small, folder=tmp_path, root=small_board(other).start())
+    over = finished(small)[0][0]
+    with pytest.raises(GameOverError, match="the game is over"):
+        tb.build(small, folder=tmp_path, root=over)
+    with pytest.raises(GameOverError, match="the game is over"):
+        tb.plan(small, root=over)
+    assert list(tmp_path.iterdir()) == []
+
+
+# Checking.
+
+
+@pytest.mark.parametrize("level", ["quick", "sample", "full"])
+def test_a_sound_table_is_found_sound(
+    small: Board, small_table: tb.Table, small_folder: Path, level: str
+) -> None:
+    seen: list[tuple[str, int]] = []
+    done = tb.verify(small, level, folder=small_folder, report=lambda *said: seen.append(said))
+    assert (done.level, done.plies) == (level, len(small_table.plies))
+    assert (done.positions > 0) == (level != "quick")
+    assert done.solver == 0
+    assert done.seconds > 0
+    assert {what for what, _ in seen} >= {"quick", level}
+    assert {ply for _, ply in seen} == set(small_table.plies)
+    for form in (small_table, small_table.path, str(small_table.path)):
+        again = tb.verify(form, level)
+        assert (again.level, again.plies, again.positions) == (level, done.plies, done.positions)
+
+
+def test_the_solver_confirms_a_sound_table(small: Board, small_table: tb.Table) -> None:
+    done = tb.verify(small_table, solver=True)
+    classes = {small.canonical(*position.state) for position, _ in unfinished(small)}
+    assert len(classes) <= done.solver <= len(unfinished(small))
+
+
+# The solver and the oracle.
+
+
+@pytest.mark.smoke
+def test_table_and_search_agree_everywhere(small: Board, small_table: tb.Table) -> None:
+    solver = tb.solver(small, memory="1M")
+    positions = [this.position for this in every_position(small.start()).values()]
+    states = small.states(positions)
+    by_table = small_table.probe_many(states)
+    assert solver.solve_many(states).values.tolist() == by_table.tolist()
+    for position, value in list(zip(positions, by_table.tolist(), strict=True))[::9]:
+        assert solver.solve(position).value == value
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("threads", 0),
+        ("leaves", "maybe"),
+        ("memory", "much"),
+        ("memory", 1.5),
+        ("time_limit", -1),
+        ("time_limit", float("nan")),
+    ],
+)
+def test_searches_that_make_no_sense_are_refused(
+    small: Board, small_folder: Path, option: str, value: object
+) -> None:
+    for ask in (tb.solver, partial(tb.oracle, folder=small_folder)):
+        with pytest.raises(BadTextError, match="found"):
+            ask(small, **{option: value})
+
+
+@pytest.mark.smoke
+def test_a_solver_says_what_it_is_and_takes_positions_in_every_form(small: Board) -> None:
+    solver = tb.solver(small, memory="1M")
+    assert repr(solver) == f"<Solver {small.title}, 1,048,576 bytes of memory>"
+    positions = [position for position, _ in unfinished(small)[:2]]
+    states = small.states(positions)
+    asked = (positions, tuple(positions), tuple(p.text for p in positions), states)
+    for things in (*asked, (states.a, states.b), (states.a.tolist(), states.b.tolist())):
+        assert (
+            solver.solve_many(things).values.tolist()
+            == [solver.solve(form).value for p in positions for form in (p, p.text, p.state)][::3]
+        )
+
+
+def test_an_oracle_answers_alike_by_table_and_by_search(small: Board, small_folder: Path) -> None:
+    nowhere, why = small_folder / "nowhere", []
+    with (
+        tb.oracle(small, folder=small_folder, memory="1M") as by_table,
+        tb.oracle(small, folder=nowhere, memory="1M", before_search=why.append) as by_search,
+    ):
+        assert (len(by_table.tables), len(by_search.tables)) == (1, 0)
+        assert repr(by_search) == f"<Oracle {small.title}, 0 tables, then search>"
+        for position, value in unfinished(small)[::17]:
+            found = by_table.probe(position)
+            assert (found.source, found.value) == ("table", value)
+            assert by_search.probe(position) == found._replace(source="search")
+            assert by_table.value(position) == by_search.value(position.text) == value
+            analysed = [asked.analyse(position) for asked in (by_table, by_search)]
+            assert analysed[0].moves == analysed[1].moves
+            assert [probe.source for probe in analysed] == ["both", "search"]
+            lines = [asked.best_line(position) for asked in (by_table, by_search)]
+            assert lines[0].moves == lines[1].moves
+            for line in lines:
+                assert (line.value, line.plies) == (value, analysed[0].plies)
+                assert line.end.is_over()
+                assert line.end.outcome() == (value if line.plies % 2 == 0 else -value)
+            strong = by_search.solve(position, strong=True)
+            assert (strong.value, strong.plies) == (value, analysed[0].plies)
+        command = build_command(small.start(), nowhere)
+        where = table_path(small.start(), nowhere)
+        assert why == [f"no table at {where}; build it with: {command}"]
+        states = small.states(this.position for this in every_position(small.start()).values())
+        assert by_table.probe_many(states).tolist() == by_search.probe_many(states).tolist()
+        over, outcome = finished(small)[0]
+        for asked in (by_table, by_search):
+            assert (asked.value(over), asked.solve(over).source) == (outcome, "rules")
+            for ask in (asked.probe, asked.analyse, asked.best_line, asked.best_move):
+                with pytest.raises(GameOverError):
+                    ask(over)

@@ -1,0 +1,185 @@
+"""Builds of sorted keys as tasks: any memory, threads and processes; killed, damaged, resumed."""
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import hdf5plugin
+import numpy as np
+import pytest
+
+import tablebase as tb
+from retro.errors import ChecksumError, DoesNotFitError
+from retro.index.keys.keys import Keys
+from retro.walk.keys.task import Limits
+from tablebase.keys import cutting, join, plan, work
+
+assert hdf5plugin  # registers the zstd filter: parts of who did not are joined all the same
+BOARDS = [
+    "mnk 3x3 connect=3",
+    "domineering 4x3",
+    "notakto 3x3 connect=3",
+    "quarto 2x2 attributes=2",
+]
+
+
+def digest(path: Path) -> str:
+    with tb.open_tablebase(path) as table:
+        return str(table.digest)
+
+
+@pytest.fixture(scope="module", params=[False, True], ids=["values", "distances"])
+def distances(request: pytest.FixtureRequest) -> bool:
+    return bool(request.param)
+
+
+@pytest.fixture(scope="module")
+def tables(distances: bool, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """The digests of tables that were built with all the memory there is."""
+    folder = tmp_path_factory.mktemp("keys")
+    return {
+        name: digest(tb.build(name, folder=folder, distances=distances).path) for name in BOARDS
+    }
+
+
+@pytest.fixture
+def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So little memory that every layer stays in files, in many pieces and stretches."""
+    monkeypatch.setattr(plan.Room, "keeps", lambda *_: False)
+    monkeypatch.setattr(plan.Room, "limits", lambda *_: Limits(300, 200))
+    monkeypatch.setattr(plan.Room, "stretch", lambda *_: 50)
+    monkeypatch.setattr(cutting, "LEAST_KEYS", 10)
+
+
+@pytest.mark.parametrize("name", BOARDS)
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.usefixtures("tiny")
+def test_a_tiny_memory_gives_the_same_bytes(
+    name: str, threads: int, distances: bool, tables: dict[str, str], tmp_path: Path
+) -> None:
+    path = tb.build(name, tmp_path / "t.h5", threads=threads, distances=distances).path
+    assert digest(path) == tables[name]
+    assert [entry.name for entry in tmp_path.iterdir()] == ["t.h5"]
+
+
+@pytest.mark.usefixtures("tiny")
+def test_what_is_lost_on_the_way_is_made_again(
+    distances: bool, tables: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A piece of every layer is damaged or removed before it is read the first time."""
+    name, path = BOARDS[0], tmp_path / "t.h5"
+    begun: set[tuple[str, int]] = set()
+    do_task = work.do_task
+
+    def spoil(site: Any, task: Any, limits: Any) -> None:
+        if (task.walk, task.ply) not in begun:
+            begun.add((task.walk, task.ply))
+            ply = task.ply - 1 if task.walk == "alive" else task.ply + 1
+            for kind in ("alive", "walk") if task.walk == "walk" else ("alive",):
+                there = sorted(site.store.folder.glob(f"{kind}-{ply:02d}-*.piece"))
+                if there and task.ply % 2:
+                    there[0].unlink()
+                elif there:
+                    content = bytearray(there[-1].read_bytes())
+                    content[len(content) // 2] ^= 0x55
+                    there[-1].write_bytes(content)
+        do_task(site, task, limits)
+
+    monkeypatch.setattr(work, "do_task", spoil)
+    built = tb.build(name, path, threads=1, distances=distances)
+    assert digest(built.path) == tables[name]
+    assert len(begun) > 15
+
+
+def test_a_piece_that_is_always_lost_ends_the_build(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(plan.Room, "keeps", lambda *_: False)
+    do_task = work.do_task
+
+    def spoil(site: Any, task: Any, limits: Any) -> None:
+        if (task.walk, task.ply) == ("walk", 3):
+            for path in site.store.folder.glob("walk-04-*.piece"):
+                path.unlink()
+        do_task(site, task, limits)
+
+    monkeypatch.setattr(work, "do_task", spoil)
+    with pytest.raises(ChecksumError, match="made again 3 times"):
+        tb.build(BOARDS[0], tmp_path / "t.h5", threads=1)
+
+
+@pytest.mark.slow
+def test_processes_give_the_same_bytes(
+    distances: bool, tables: dict[str, str], tmp_path: Path
+) -> None:
+    path = tb.build(BOARDS[0], tmp_path / "t.h5", processes=2, distances=distances).path
+    assert digest(path) == tables[BOARDS[0]]
+
+
+def test_killed_and_resumed_with_another_memory(
+    distances: bool, tables: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name, path = BOARDS[0], tmp_path / "t.h5"
+    script = (
+        "import os, sys, tablebase as tb\n"
+        "def report(p):\n"
+        "    if (p.phase, p.ply) == ('backward', 6): os.kill(os.getpid(), 9)\n"
+        f"tb.build({name!r}, {str(path)!r}, report=report, distances={distances})\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], timeout=600, check=False)
+    assert done.returncode == -signal.SIGKILL
+    assert (tmp_path / "t.h5.partial" / "ply-06.h5").exists()
+    assert not path.exists()
+    monkeypatch.setattr(plan.Room, "keeps", lambda *_: False)
+    monkeypatch.setattr(plan.Room, "limits", lambda *_: Limits(300, 200))
+    told: list[tb.Progress] = []
+    tb.build(name, path, threads=1, report=told.append, distances=distances)
+    assert digest(path) == tables[name]
+    assert told[0].resumed > 0
+
+
+def test_pieces_of_a_table_with_distances_are_not_those_of_one_without(tmp_path: Path) -> None:
+    """What the one has left is nothing that the other goes on from."""
+    path = tmp_path / "t.h5"
+
+    class Stopped(Exception):
+        pass
+
+    def stop(progress: tb.Progress) -> None:
+        if (progress.phase, progress.ply) == ("backward", 6):
+            raise Stopped
+
+    with pytest.raises(Stopped):
+        tb.build(BOARDS[0], path, report=stop)
+    told: list[tb.Progress] = []
+    tb.build(BOARDS[0], path, report=told.append, distances=True)
+    assert told[0].resumed == 0
+    tb.verify(path, "full")
+
+
+def test_one_byte_less_than_the_least_is_refused(tmp_path: Path) -> None:
+    least = tb.plan("mnk 5x4 connect=4").least_memory
+    with pytest.raises(DoesNotFitError, match="needs at least"):
+        tb.build("mnk 5x4 connect=4", tmp_path / "t.h5", memory=least - 1)
+    assert tb.plan("mnk 5x4 connect=4", memory=least).memory == least
+
+
+@pytest.mark.parametrize("bits", [5, 58, 62, 64])
+@pytest.mark.parametrize("worth", [[-1, 0, 1], [-125, 0, 126], [0, 0, 0]])
+def test_pages_are_sorted_with_their_values(bits: int, worth: list[int]) -> None:
+    rng = np.random.default_rng(0)
+    a = np.unique(rng.integers(0, 1 << bits, 200, np.uint64, endpoint=False) if bits < 64 else
+                  rng.integers(0, (1 << 64) - 1, 200, np.uint64))  # fmt: skip
+    values = np.array(worth, np.int8)[a % np.uint64(3)]
+    order = rng.permutation(len(a))
+    none = np.empty(0, np.uint64)
+    page = join.sort_page(Keys(a[order], none), values[order])
+    assert np.array_equal(page.keys.a, a)
+    assert np.array_equal(page.values, values)
+    pairs = Keys(np.repeat(a, 2)[::-1].copy(), np.tile([1, 0], len(a)).astype(np.uint64))
+    page = join.sort_page(pairs, np.tile(np.array([1, -1], np.int8), len(a)))
+    assert np.array_equal(page.keys.a, np.repeat(a, 2))
+    assert page.keys.b.tolist() == [0, 1] * len(a)
+    assert page.values.tolist() == [-1, 1] * len(a)

@@ -1,0 +1,174 @@
+"""Tasks of a build: the same files from whoever runs them, however often; and what plans say."""
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from builds import result_of, run_plan
+
+import tablebase as tb
+from retro.games.connect4.rules import Connect4Board
+from retro.index.halves.layout import default_left_columns
+from retro.index.halves.sizes import count_sizes
+from retro.walk.halves.batches import Cutter, counted_side
+from retro.walk.halves.layer import Room, is_strip
+from retro.walk.halves.mirroring import mirror_tasks
+from retro.walk.halves.prepared import prepare
+from retro.walk.halves.reading import find_reads
+from retro.walk.halves.task import task_groups
+from retro.walk.task import Task
+from tablebase.halves.partial import PartialTable
+from tablebase.halves.plan import estimate_build
+from tablebase.halves.work import Site, Threads, do_task
+
+BOARD = Connect4Board(5, 4)
+
+
+@pytest.fixture
+def in_strips(monkeypatch):
+    """Groups of a few rows, so that blocks of a small board are giants; kept in files."""
+    monkeypatch.setattr("retro.walk.halves.layer.GROUP_WORDS", (256, 1024))
+    monkeypatch.setattr("tablebase.halves.plan.IN_MEMORY_BITS", 0)
+
+
+def in_tasks(plan, memory):
+    shifts = {key: shift._replace(task_memory=memory) for key, shift in plan.shifts.items()}
+    return replace(plan, shifts=shifts)
+
+
+def files(partial, task):
+    """What the tasks of a layer have left, but for names that only one writer has."""
+    names = f"{task.walk}-{task.ply:02d}-*"
+    return {path: path.read_bytes() for path in partial.folder.glob(names) if path.suffix != ".tmp"}
+
+
+def test_a_task_that_runs_twice_or_in_two_places_leaves_the_same_files(
+    built_5x4, tmp_path, in_strips, monkeypatch
+):
+    """Every task of two layers, three times: two at once, and once more after both."""
+    submit, repeated = Threads.submit, []
+
+    def thrice(crew, task):
+        if task.ply not in (9, 18):
+            return submit(crew, task)
+
+        def alone(_):
+            return do_task(crew._site, task, Room())
+
+        with ThreadPoolExecutor(2) as pool:
+            tallies = set(pool.map(alone, range(2)))
+        left = files(crew._site.store, task)
+        future = submit(crew, task)
+        assert {future.result()} == tallies
+        assert files(crew._site.store, task) == left
+        repeated.append(task)
+        return future
+
+    monkeypatch.setattr(Threads, "submit", thrice)
+    path = tmp_path / "table.h5"
+    run_plan(in_tasks(estimate_build(BOARD, threads=1), 1_000_000), path)
+    assert {(task.walk, task.ply) for task in repeated} == {
+        ("alive", 9), ("alive", 18), ("walk", 9), ("walk", 18)
+    }  # fmt: skip
+    assert result_of(path).records == result_of(built_5x4.path).records
+
+
+def test_a_task_is_committed_last_of_all(tmp_path, in_strips, monkeypatch):
+    """When the mark of a task is there, its groups are; a task that dies leaves no mark."""
+    partial = PartialTable(tmp_path / "table.h5", estimate_build(BOARD).header)
+    partial.open()
+    site, task = Site(prepare(BOARD), partial), Task("alive", 0, 0, 1)
+    commit = PartialTable.commit
+
+    def die(*_):
+        assert partial.group("alive", 0, 0).exists()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(PartialTable, "commit", die)
+    with pytest.raises(KeyboardInterrupt):
+        do_task(site, task, Room())
+    assert not partial.committed("alive", 0)
+    assert not list(partial.folder.glob("*.tmp"))
+    monkeypatch.setattr(PartialTable, "commit", commit)
+    do_task(site, task, Room())
+    assert [done.task[:4] for done in partial.committed("alive", 0)] == [task[:4]]
+
+
+@pytest.mark.parametrize("walk", ["walk", "alive"])
+def test_strips_of_a_block_read_no_word_twice(in_strips, walk):
+    """Successors of rows in order are in order; predecessors of those that just ended overlap."""
+    prepared, strips = prepare(Connect4Board(5, 5)), 0
+    layout = prepared.layout
+    for ply in (23, 24):
+        groups = [g for g in prepared.groups(ply) if is_strip(layout, g)]
+        for before, after in pairwise(groups):
+            if before.left is not after.left:
+                continue
+            strips += 1
+            ends, begins = (
+                find_reads(prepared, walk, ply, before),
+                find_reads(prepared, walk, ply, after),
+            )
+            one = {word for a, b in zip(ends.begin, ends.end, strict=True) for word in range(a, b)}
+            two = [w for a, b in zip(begins.begin, begins.end, strict=True) for w in range(a, b)]
+            common = len(one.intersection(two))
+            assert common == 0 if walk == "walk" else common <= 0.2 * len(one) + 200
+    assert strips > 10
+
+
+def test_a_strip_reads_its_share_of_what_its_block_reads(in_strips):
+    prepared = prepare(Connect4Board(5, 5))
+    layout, shape = prepared.layout, prepared.layout.shape
+    group = next(g for g in prepared.groups(24) if is_strip(layout, g))
+    block = group.left[0], group.right[0]
+    whole = group._replace(begin=int(shape.offset[*block, 0]), end=int(shape.offset[*block, -1]))
+    share = (group.end - group.begin) / (whole.end - whole.begin)
+    reads = find_reads(prepared, "walk", 24, group).words
+    assert reads < 3 * share * find_reads(prepared, "walk", 24, whole).words
+
+
+def test_a_plan_cuts_layers_into_the_groups_that_a_build_has(in_strips):
+    board = Connect4Board(5, 5)
+    prepared, root = prepare(board), board.start()
+    sizes = count_sizes(board, default_left_columns(board), root).sizes
+    for ply in range(board.cells + 1):
+        groups, side = prepared.groups(ply), counted_side(sizes, ply)
+        assert len(groups) == len(side.words)
+        words = np.array([group.end - group.begin for group in groups])
+        assert np.abs(words - side.words).max() <= 2 * prepared.layout.shape.row_words.max()
+        tasks = Cutter(sizes).batches(Task("walk", ply, 0, len(groups)), side, 40_000)
+        assert [tasks[0].first, *(task.last for task in tasks)] == [
+            *(task.first for task in tasks),
+            len(groups),
+        ]
+
+
+@pytest.mark.parametrize("memory", [1, 30_000, 10**9])
+def test_mirror_tasks_make_every_group_once_within_their_memory(in_strips, memory):
+    prepared = prepare(Connect4Board(5, 5))
+    for ply in (20, 24):
+        whole, last = len(prepared.groups(ply)), len(prepared.readable("walk", ply))
+        tasks = mirror_tasks(prepared, Task("walk", ply, whole, last), memory, pieces=3)
+        made = [group.number for task in tasks for group in task_groups(prepared, task)]
+        assert made == list(range(whole, last))
+        assert {task.memory for task in tasks} == {memory}
+
+
+def test_the_plan_of_7x6_has_its_figures():
+    """Counted without a list; the largest block needs what a prototype found for it."""
+    plan = estimate_build(Connect4Board(7, 6), threads=16, memory=40 * 10**9)
+    found = plan.labour
+    assert found.stored == 64 * 65_892_548_358
+    assert (found.uncut_forward, found.uncut_back) == (12_573_504_288, 9_745_555_584)
+    assert found.workers == 16
+    assert found.last_busy > 0.6
+    assert plan.least_memory < 4 * 10**9
+
+
+@pytest.mark.slow
+def test_the_plan_of_8x6_has_its_figures():
+    found = tb.plan("8x6", threads=64, task_memory="16G").labour
+    assert f"{found.stored:.3g}" == "2.33e+14"
+    assert (found.uncut_forward, found.uncut_back) == (134_525_192_128, 111_786_732_224)
