@@ -8,6 +8,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # head and body are written one after the other
 
     def do_HEAD(self):
         self._answer(with_body=False)
@@ -17,6 +18,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _answer(self, *, with_body):
         server = self.server
+        server.drop()
         server.asked.append((self.command, self.headers.get("Range")))
         path = server.folder / self.path.lstrip("/")
         if server.status != 200 or not path.is_file():
@@ -44,11 +46,19 @@ class Server(ThreadingHTTPServer):
     """Counts requests in `asked`; can be told to fail."""
 
     daemon_threads = True
+    request_queue_size = 128
 
     def __init__(self, folder):
         super().__init__(("127.0.0.1", 0), _Handler)
         self.folder, self.asked = folder, []
         self.status, self.knows_ranges = 200, True
+        self.litter = []  # what the threads that answer are to leave to the garbage collector
+
+    def drop(self):
+        """Leave a piece of litter that only the garbage collector finds."""
+        if self.litter:
+            cycle = [self.litter.pop()]
+            cycle.append(cycle)
 
     def url(self, name):
         return f"http://127.0.0.1:{self.server_port}/{name}"

@@ -13,6 +13,8 @@ pages come together, each run of them by one request, all at once.
 
 from __future__ import annotations
 
+import contextlib
+import gc
 import re
 import threading
 from collections import OrderedDict
@@ -28,7 +30,7 @@ from retro.errors import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
 PAGE = 1 << 16  # bytes
 FIRST_BYTES = 4 * PAGE  # fetched when a file is opened
@@ -104,7 +106,8 @@ class RemoteFile:
         return self._at
 
     def read(self, length: int) -> bytes:
-        found = self.read_at(self._at, min(self._at + length, self.size))
+        with _no_collection():
+            found = self.read_at(self._at, min(self._at + length, self.size))
         self._at += len(found)
         return found
 
@@ -185,6 +188,22 @@ class RemoteFile:
 
 
 Source = Path | RemoteFile  # where a table is
+
+
+@contextlib.contextmanager
+def _no_collection() -> Iterator[None]:
+    """Collect no garbage while HDF5 waits for bytes.
+
+    HDF5's lock is held meanwhile, and an h5py object that is collected wants it: the thread that
+    fetches the bytes would wait for us for ever, and our own would enter HDF5 a second time.
+    """
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 def _numbers(begin: int, end: int) -> range:

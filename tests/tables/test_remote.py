@@ -3,11 +3,13 @@
 The server is one of this machine that counts what it is asked.
 """
 
+import gc
 import json
 import shutil
 import socket
 from pathlib import Path
 
+import h5py
 import numpy as np
 import pytest
 from servers import server
@@ -104,6 +106,26 @@ def test_memory_is_bounded(shelf, monkeypatch):
         for ply in range(0, 20, 4):
             assert (table.reader.read_checked(ply) == local.reader.read_checked(ply)).all()
         assert sum(map(len, table.path._pages.values())) <= 4_096
+
+
+def test_garbage_of_other_threads_does_not_stop_a_reading(shelf, monkeypatch):
+    """HDF5's lock is held while bytes are fetched; h5py objects that are collected want it."""
+    monkeypatch.setattr(remote, "PAGE", 256)
+    monkeypatch.setattr(remote, "FIRST_BYTES", 256)
+    monkeypatch.setattr(remote, "SECONDS", 5)
+    path = shelf.folder / "connect4-5x4.h5"
+    shelf.litter = [h5py.File(path, "r") for _ in range(100)]
+    thresholds = gc.get_threshold()
+    gc.set_threshold(1, 1, 1)
+    try:
+        with tb.open_tablebase(shelf.url("connect4-5x4.h5")) as table:
+            assert table.probe_wdl("443") == 1
+    finally:
+        gc.set_threshold(*thresholds)
+        for file in shelf.litter:
+            file.close()
+    assert gc.isenabled()
+    assert len(shelf.litter) < 100
 
 
 def test_other_file_systems(built_5x4):
