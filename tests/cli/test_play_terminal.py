@@ -80,10 +80,10 @@ class Talk:
 
     def interrupt_prompt(self, until: str) -> None:
         """Ctrl-C at a prompt, again if it came before readline listened and was not seen."""
-        for _ in range(3):
+        for _ in range(9):
             self.interrupt()
             with contextlib.suppress(pytest.fail.Exception):
-                self.until(until, SECONDS / 3)
+                self.until(until, SECONDS / 9)
                 return
         pytest.fail(f"no {until!r} after Ctrl-C")
 

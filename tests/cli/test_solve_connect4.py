@@ -1,6 +1,7 @@
 """`tablebase solve` and `analyse` of Connect Four: one word, grids, errors in one line."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -82,4 +83,7 @@ def test_a_time_limit_has_its_own_exit_code(capsys: pytest.CaptureFixture[str]) 
     out, err = capsys.readouterr()
     assert status == TimeLimitError.exit_code
     assert out == ""
-    assert err == "error: not done within 0 s\n"
+    # Who notices first depends on whether kernels are compiled: the command or the search.
+    assert re.fullmatch(
+        r"error: not (done within 0 s|solved within 0 s \([\d,]+ nodes searched\))\n", err
+    )

@@ -129,6 +129,7 @@ def test_keys_do_what_buttons_do(visitor: Visitor) -> None:
     keyboard.press("e")
     visitor.page.wait_for_selector("#editor[open]")
     keyboard.press("Escape")
+    visitor.page.wait_for_selector("#editor:not([open])", state="attached")
     keyboard.press("n")
     visitor.wait("0/0")
 
