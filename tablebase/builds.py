@@ -14,7 +14,7 @@ import contextlib
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 from retro.ahead import compile_ahead
 from retro.cores import available_cores
@@ -31,9 +31,8 @@ from retro.games.catalogue import make_board
 from tablebase.files.atomic import only_builder, parts_place, parts_size, tidy_parts
 from tablebase.files.places import table_path
 from tablebase.indexes import index_for
-from tablebase.plans import Hand, How, Order
+from tablebase.plans import BuildMeans, Hand, How, Means, Order, only_known
 from tablebase.tables import DEFAULT_CACHE_BYTES, open_checked
-from tablebase.units import read_size
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -48,13 +47,7 @@ def plan(
     *,
     root: object = None,
     plies: range | None = None,
-    memory: int | str | None = None,
-    threads: int | None = None,
-    processes: int | None = None,
-    counts: bool = True,
-    distances: bool = False,
-    cluster: str | None = None,
-    task_memory: int | str | None = None,
+    **means: Unpack[Means],
 ) -> Plan:
     """What building the table of a board will take.
 
@@ -66,6 +59,9 @@ def plan(
         Build everything that can arise from this position; by default from the start.
     plies
         Keep the values of these plies only; by default of all. Connect Four only.
+
+    Other Parameters
+    ----------------
     memory
         What the build may take: bytes, or `"4G"`; by default as much as helps.
     threads
@@ -85,21 +81,19 @@ def plan(
         What one task may take there; by default the threads of a worker share its memory. A
         plan may ask for it without a cluster: what so many threads would take, wherever they are.
     """
+    only_known("plan", means, Means.__optional_keys__)
     asked = make_board(board)
     start = _root(asked, root)
-    how = How(threads, processes, counts, distances, task_memory=read_size(task_memory)).check()
+    how, cluster = How.read(means), means.get("cluster")
     if cluster is None and how.task_memory is not None:
         anywhere = Hand(how.processes or how.threads or available_cores(), 1 << 62)
-        return _plan(start, plies, read_size(memory), how._replace(hands=(anywhere,)), None)
-    with _pool(cluster, how, read_size(memory)) as pool:
-        return _plan(start, plies, read_size(memory), how, pool)
+        return _plan(start, plies, how._replace(hands=(anywhere,)), None)
+    with _pool(cluster, how) as pool:
+        return _plan(start, plies, how, pool)
 
 
 def _pool(
-    cluster: str | None,
-    how: How,
-    memory: int | None,
-    announce: Callable[[str], None] = lambda _: None,
+    cluster: str | None, how: How, announce: Callable[[str], None] = lambda _: None
 ) -> contextlib.AbstractContextManager[Cluster | None]:
     """The cluster that works, if one does; to be closed."""
     if cluster is None:
@@ -112,16 +106,14 @@ def _pool(
         needed = "pip install 'retro-tablebase[cluster]'"
         raise BadTextError(f"a cluster needs dask: {needed} ({error})") from None
     return open_cluster(
-        cluster, announce, threads=how.threads, processes=how.processes, memory=memory
+        cluster, announce, threads=how.threads, processes=how.processes, memory=how.memory
     )
 
 
-def _plan(
-    start: Position, plies: range | None, memory: int | None, how: How, pool: Cluster | None
-) -> Plan:
+def _plan(start: Position, plies: range | None, how: How, pool: Cluster | None) -> Plan:
     if pool is not None:
         how = how._replace(hands=pool.hands())
-    return index_for(start.board).plan(start, plies, memory, how)
+    return index_for(start.board).plan(start, plies, how)
 
 
 def _root(board: Board, root: object) -> Position:
@@ -148,52 +140,49 @@ def build(
     folder: Path | None = None,
     root: object = None,
     plies: range | None = None,
-    memory: int | str | None = None,
-    threads: int | None = None,
-    processes: int | None = None,
-    counts: bool = True,
-    distances: bool = False,
-    cluster: str | None = None,
-    task_memory: int | str | None = None,
-    work_dir: Path | None = None,
-    force: bool = False,
     report: Callable[[Progress], None] = lambda _: None,
     announce: Callable[[str], None] = lambda _: None,
+    **means: Unpack[BuildMeans],
 ) -> Built:
     """Build the table of a board, or finish one that was begun, or find that it is there.
 
     Parameters
     ----------
-    board, root, plies, memory, threads, processes, counts, distances, cluster, task_memory
+    board, root, plies
         As `plan` takes them.
     path, folder
         Where the file goes; by default `tables/NAME.h5`, see `files.places`.
-    work_dir
-        Where the parts are kept until then; by default beside the file. All workers of a
-        cluster must have this folder, under the same name. Connect Four only.
-    force
-        Build again from nothing, even if the table is there.
     report
         Called as the build goes on.
     announce
         Called before the work begins with what it will take, and with a warning if that
         may be more than there is.
+
+    Other Parameters
+    ----------------
+    memory, threads, processes, counts, distances, cluster, task_memory
+        As `plan` takes them.
+    work_dir
+        Where the parts are kept until the file is finished; by default beside it. All workers
+        of a cluster must have this folder, under the same name. Connect Four only.
+    force
+        Build again from nothing, even if the table is there.
     """
+    only_known("build", means, BuildMeans.__optional_keys__)
     begin = time.monotonic()
     asked = make_board(board)
     start = _root(asked, root)
     where = table_path(start, folder) if path is None else Path(path)
-    how = How(threads, processes, counts, distances, task_memory=read_size(task_memory)).check()
-    limit = read_size(memory)
-    beside = parts_place(where, work_dir)
+    how, force = How.read(means), means.get("force", False)
+    beside = parts_place(where, means.get("work_dir"))
     if where.exists() and not force:
-        _require_same(where, start, plies, counts=counts, distances=distances)
+        _require_same(where, start, plies, how)
         tidy_parts(beside)
         return Built(where, time.monotonic() - begin, was_there=True)
     with contextlib.ExitStack() as stack:
         stack.enter_context(compile_ahead(asked.game.index))
-        pool = stack.enter_context(_pool(cluster, how, limit, announce))
-        found = _plan(start, plies, limit, how, pool)
+        pool = stack.enter_context(_pool(means.get("cluster"), how, announce))
+        found = _plan(start, plies, how, pool)
         written = parts_size(beside)
         obstacle = found.obstacle(beside.parent, written)
         if obstacle is not None:
@@ -204,14 +193,12 @@ def build(
             announce(f"warning: {warning}")
         for place in dict.fromkeys([where, beside]):
             stack.enter_context(only_builder(place))
-        order = Order(threads, force, report, beside, pool)
+        order = Order(how.threads, force, report, beside, pool)
         index_for(asked).build(found, where, order)
     return Built(where, time.monotonic() - begin, was_there=False)
 
 
-def _require_same(
-    path: Path, root: Position, plies: range | None, *, counts: bool, distances: bool
-) -> None:
+def _require_same(path: Path, root: Position, plies: range | None, how: How) -> None:
     """Refuse a file that is not the table asked for."""
     try:
         with open_checked(path, root, DEFAULT_CACHE_BYTES) as table:
@@ -222,9 +209,9 @@ def _require_same(
                     f"not {wanted[0]}..{wanted[-1]}"
                 )
             # A root is not over, so something follows it, and is counted if anything is.
-            if counts and not sum(of.positions for of in table.counts[1:]):
+            if how.counts and not sum(of.positions for of in table.counts[1:]):
                 raise WrongBoardError(f"{path} was built without counts")
-            if distances and not table.has_distances:
+            if how.distances and not table.has_distances:
                 raise WrongBoardError(f"{path} was built without distances")
     except (DamagedFileError, FormatVersionError, IncompleteTableError) as error:
         raise type(error)(f"{error}; say --force to build it again") from error

@@ -7,13 +7,13 @@ import shutil
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple, Self
+from typing import TYPE_CHECKING, Literal, NamedTuple, Self, TypedDict
 
 from retro.errors import BadTextError
-from tablebase.units import duration, size
+from tablebase.units import duration, read_size, size
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from retro.games.game import Board, Position
 
@@ -51,15 +51,55 @@ class Hand(NamedTuple):
     memory: int  # bytes
 
 
+class Means(TypedDict, total=False):
+    """How a table is to be built, as `builds.plan` takes it and tells what it means."""
+
+    memory: int | str | None
+    threads: int | None
+    processes: int | None
+    counts: bool
+    distances: bool
+    cluster: str | None
+    task_memory: int | str | None
+
+
+class BuildMeans(Means, total=False):
+    """The same, as `builds.build` takes it."""
+
+    work_dir: Path | None
+    force: bool
+
+
+def only_known(name: str, given: Iterable[str], known: Iterable[str]) -> None:
+    """Refuse a keyword that a function does not take, as Python does."""
+    for word in given:
+        if word not in known:
+            wanted = ", ".join(sorted(known))
+            raise TypeError(f"{name}() has no parameter {word!r}; wanted one of {wanted}")
+
+
 class How(NamedTuple):
     """How a table is to be built, as far as that changes what it takes."""
 
+    memory: int | None = None  # bytes; default: as much as helps
     threads: int | None = None
     processes: int | None = None
     counts: bool = True
     distances: bool = False
     hands: tuple[Hand, ...] = ()  # the workers of a cluster, if one is to do it
     task_memory: int | None = None  # bytes that a task may take there; default: an equal share
+
+    @classmethod
+    def read(cls, means: Means) -> Self:
+        """What was asked for, checked."""
+        return cls(
+            memory=read_size(means.get("memory")),
+            threads=means.get("threads"),
+            processes=means.get("processes"),
+            counts=means.get("counts", True),
+            distances=means.get("distances", False),
+            task_memory=read_size(means.get("task_memory")),
+        ).check()
 
     def check(self) -> Self:
         """Return self if this can be asked for, else raise what is wrong."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from retro.errors import EXIT_INTERRUPTED
 from tablebase import answers
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from retro.games.game import Board, Position
     from tablebase.cli.grammar import Asked
+    from tablebase.plans import Means
 
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
@@ -91,12 +92,12 @@ def build_command(asked: Asked) -> int:
     return (_plan if asked.options.plan else _build)(asked, board, root, path)
 
 
-def _how(options: argparse.Namespace) -> dict[str, Any]:
-    counts = options.counts == "on"
+def _means(options: argparse.Namespace) -> Means:
     return {
+        "memory": options.memory,
         "threads": options.threads,
         "processes": options.processes,
-        "counts": counts,
+        "counts": options.counts == "on",
         "distances": options.distances,
         "cluster": options.cluster,
         "task_memory": options.task_memory,
@@ -108,7 +109,7 @@ def _plan(asked: Asked, board: Board, root: Position | None, path: Path) -> int:
     from tablebase.files.atomic import parts_place
 
     options = asked.options
-    found = plan(board, root=root, plies=options.plies, memory=options.memory, **_how(options))
+    found = plan(board, root=root, plies=options.plies, **_means(options))
     folder = parts_place(path, options.work_dir).parent
     obstacle = found.obstacle(folder)
     if options.json:
@@ -135,8 +136,7 @@ def _build(asked: Asked, board: Board, root: Position | None, path: Path) -> int
                 path,
                 root=root,
                 plies=options.plies,
-                memory=options.memory,
-                **_how(options),
+                **_means(options),
                 work_dir=options.work_dir,
                 force=options.force,
                 report=progress.report,

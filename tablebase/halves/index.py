@@ -34,15 +34,12 @@ class Halves:
             raise BadTextError(f"found plies {found}, wanted some of {whole[0]}..{whole[-1]}")
         return plies
 
-    def plan(
-        self, root: Position, plies: range | None, memory: int | None, how: How | None = None
-    ) -> Plan:
+    def plan(self, root: Position, plies: range | None, how: How) -> Plan:
         from tablebase.halves.plan import estimate_build
 
         assert isinstance(root, Connect4Position)
         plies = self.kept_plies(root, plies)
-        wanted = (how or How())._asdict()
-        found = estimate_build(root.board, root=root, plies=plies, memory=memory, **wanted)
+        found = estimate_build(root.board, how, root=root, plies=plies)
         return Plan(
             root=root,
             positions=found.ranked,

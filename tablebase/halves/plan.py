@@ -41,7 +41,7 @@ from tablebase.halves.memory import (
     worker_memory,
 )
 from tablebase.halves.rates import Work, machine_factor, seconds_of
-from tablebase.plans import Labour, PlyPlan, available_memory
+from tablebase.plans import How, Labour, PlyPlan, available_memory
 from tablebase.units import size
 
 if TYPE_CHECKING:
@@ -135,34 +135,29 @@ class Estimate:
 
 def estimate_build(
     board: Connect4Board,
+    how: How | None = None,
     *,
     root: Connect4Position | None = None,
     plies: range | None = None,
-    memory: int | None = None,
-    threads: int | None = None,
-    processes: int | None = None,
-    counts: bool = True,
-    distances: bool = False,
-    hands: tuple[Hand, ...] = (),
-    task_memory: int | None = None,
 ) -> Estimate:
-    """What a table will take; arguments as `build_tablebase`.
+    """What a table will take.
 
     >>> from retro.games.connect4.rules import Connect4Board
     >>> estimate_build(Connect4Board(5, 4)).ranked
     2584821
     """
-    root = root or Connect4Position(board)
+    how, root = how or How(), root or Connect4Position(board)
     columns = default_left_columns(board, root)
-    header = make_header(board, columns, root, plies, counts=counts, distances=distances)
+    header = make_header(board, columns, root, plies, counts=how.counts, distances=how.distances)
     counted = count_sizes(board, header.left_columns, root)
     needs = list(find_needs(counted, header))
-    crew = _Crew(processes or threads or available_cores(), processes is not None or bool(hands))
+    workers = how.processes or how.threads or available_cores()
+    crew = _Crew(workers, how.processes is not None or bool(how.hands))
     disk, while_building, whole_file = _disk(counted, header)
     room = _Room(counted, header, needs, crew, whole_file)
-    allowed = memory if memory is not None else _share_of_free_memory(room.least)
-    hire = room.hire(hands, task_memory) if hands else None
-    shifts, taken = room.share(allowed) if hire is None else room.spread(hands, hire)
+    allowed = how.memory if how.memory is not None else _share_of_free_memory(room.least)
+    hire = room.hire(how.hands, how.task_memory) if how.hands else None
+    shifts, taken = room.share(allowed) if hire is None else room.spread(how.hands, hire)
     workers = max(shift.workers for shift in shifts.values())
     in_memory = taken == room.in_memory and not crew.are_processes
     times = _Times(counted, header, needs, shifts, in_memory=in_memory)

@@ -27,17 +27,15 @@ class SortedKeys:
         if plies is not None:
             raise BadTextError(f"tables of {root.board.game_name} keep all plies: wanted no plies")
 
-    def plan(
-        self, root: Position, plies: range | None, memory: int | None, how: How | None = None
-    ) -> Plan:
+    def plan(self, root: Position, plies: range | None, how: How) -> Plan:
         from tablebase.keys.plan import make_plan
 
         self.kept_plies(root, plies)
-        if how is not None and not how.counts:
+        if not how.counts:
             raise BadTextError("found no counts, wanted counts: only Connect Four does without")
-        if how is not None and (how.hands or how.task_memory is not None):
+        if how.hands or how.task_memory is not None:
             raise BadTextError("found a cluster, wanted this machine: Connect Four only")
-        return make_plan(root, memory, how)
+        return make_plan(root, how)
 
     def build(self, plan: Plan, path: Path, order: Order) -> None:
         from tablebase.keys.build import run

@@ -99,9 +99,7 @@ def share_number(plan: Plan) -> int:
     return plan.detail.shares
 
 
-def make_plan(
-    root: Position, memory: int | None = None, how: How | None = None, *, seed: int = 0
-) -> Plan:
+def make_plan(root: Position, how: How | None = None, *, seed: int = 0) -> Plan:
     """What the table of all that can follow `root` will take; a second or two, little memory.
 
     >>> from retro.games.catalogue import make_board
@@ -126,7 +124,7 @@ def make_plan(
     whole = base + int(largest * ((8 * rules.words + 9) / SHARE_OF_LAYER))
     least = min(least, whole)
     best = whole if not processes else max(least, base + workers * 2 * KEYS_OF_A_SHARE * 64)
-    allowed = memory if memory is not None else _share_of_free_memory(least, best)
+    allowed = how.memory if how.memory is not None else _share_of_free_memory(least, best)
     taken = min(best, allowed)
     room = Room(workers, max(0, max(taken, least) - base) + TASKS_AT_LEAST)
     times = WHOLE_BUILD + MORE_WITH_DISTANCES * how.distances

@@ -28,7 +28,7 @@ from retro.errors import (
 from retro.games.connect4.rules import Connect4Board
 from tablebase.halves.partial import PartialTable
 from tablebase.halves.plan import estimate_build
-from tablebase.plans import Hand
+from tablebase.plans import Hand, How
 
 pytest.importorskip("distributed", reason="clusters need the extra `cluster`")
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
@@ -270,17 +270,17 @@ def test_a_worker_checks_rule_and_folder(tmp_path, monkeypatch):
 
 def test_a_plan_for_workers_elsewhere():
     hands = (Hand(4, 3_000_000_000), Hand(2, 1_000_000_000))
-    shared = estimate_build(BOARD, hands=hands)
+    shared = estimate_build(BOARD, How(hands=hands))
     assert shared.hire is not None
     assert shared.workers == 6
     assert shared.memory < 1_000_000_000
-    large = estimate_build(BOARD, hands=hands, task_memory=500_000_000)
+    large = estimate_build(BOARD, How(hands=hands, task_memory=500_000_000))
     assert large.workers == 4 + 1
     assert {shift.workers for shift in large.shifts.values()} == {5}
     with pytest.raises(DoesNotFitError, match="no worker has room"):
-        estimate_build(BOARD, hands=hands, task_memory=5_000_000_000)
+        estimate_build(BOARD, How(hands=hands, task_memory=5_000_000_000))
     with pytest.raises(DoesNotFitError, match="wanted at least"):
-        estimate_build(BOARD, hands=hands, task_memory=1_000)
+        estimate_build(BOARD, How(hands=hands, task_memory=1_000))
 
 
 def test_what_is_no_cluster_is_named(tmp_path, monkeypatch):

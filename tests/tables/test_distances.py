@@ -24,6 +24,7 @@ from tablebase.halves.plan import estimate_build
 from tablebase.halves.store import TableFile
 from tablebase.oracles import Oracle
 from tablebase.perfect import PerfectPlayer
+from tablebase.plans import How
 from tablebase.tables import open_tablebase
 
 assert hdf5plugin  # registers the zstd filter
@@ -170,9 +171,9 @@ def test_every_kind_of_build_gives_the_same_bytes(tmp_path, monkeypatch, table_4
     with open_tablebase(table_4x4) as table:
         expected = table.digest
     monkeypatch.setattr("tablebase.halves.plan.IN_MEMORY_BITS", 0)
-    plan = estimate_build(board, distances=True)
+    plan = estimate_build(board, How(distances=True))
     assert not plan.in_memory
-    least = estimate_build(board, distances=True, memory=plan.least_memory, threads=1)
+    least = estimate_build(board, How(plan.least_memory, threads=1, distances=True))
     for number, wanted in enumerate((plan, least)):
         run_plan(wanted, tmp_path / f"{number}.h5")
         with open_tablebase(tmp_path / f"{number}.h5") as table:

@@ -22,6 +22,7 @@ from retro.walk.task import Task
 from tablebase.halves.partial import PartialTable
 from tablebase.halves.plan import estimate_build
 from tablebase.halves.work import Site, Threads, do_task
+from tablebase.plans import How
 
 BOARD = Connect4Board(5, 4)
 
@@ -68,7 +69,7 @@ def test_a_task_that_runs_twice_or_in_two_places_leaves_the_same_files(
 
     monkeypatch.setattr(Threads, "submit", thrice)
     path = tmp_path / "table.h5"
-    run_plan(in_tasks(estimate_build(BOARD, threads=1), 1_000_000), path)
+    run_plan(in_tasks(estimate_build(BOARD, How(threads=1)), 1_000_000), path)
     assert {(task.walk, task.ply) for task in repeated} == {
         ("alive", 9), ("alive", 18), ("walk", 9), ("walk", 18)
     }  # fmt: skip
@@ -158,7 +159,7 @@ def test_mirror_tasks_make_every_group_once_within_their_memory(in_strips, memor
 
 def test_the_plan_of_7x6_has_its_figures():
     """Counted without a list; the largest block needs what a prototype found for it."""
-    plan = estimate_build(Connect4Board(7, 6), threads=16, memory=40 * 10**9)
+    plan = estimate_build(Connect4Board(7, 6), How(40 * 10**9, threads=16))
     found = plan.labour
     assert found.stored == 64 * 65_892_548_358
     assert (found.uncut_forward, found.uncut_back) == (12_573_504_288, 9_745_555_584)
