@@ -1,6 +1,6 @@
 """The opening book: best moves of first positions that would take the solver too long in a game.
 
-`book-7x6.txt` beside this module, made by `scripts/make_book.py`, has one line per
+`book-connect4-7x6.txt` beside this module, made by `scripts/make_book.py`, has one line per
 position: the moves that lead there, the best move, its value for the player who makes
 it and the plies to the end of the game, this move included (`-` is the empty board):
 
@@ -60,6 +60,20 @@ def look_up(position: Position) -> Entry | None:
     if entry is None or chosen == position:
         return entry
     return entry._replace(column=position.board.width - 1 - entry.column)
+
+
+def look_up_move(position: Position, move: int) -> Entry | None:
+    """What the book has for a move: as the best one here, or by where it leads.
+
+    >>> from retro.games.catalogue import make_board
+    >>> look_up_move(make_board("7x6").start(), 0)
+    Entry(column=0, value=-1, plies=40)
+    """
+    best = look_up(position)
+    if best is not None and best.column == move:
+        return best
+    reply = look_up(position.play(move))
+    return None if reply is None else Entry(move, -reply.value, reply.plies + 1)
 
 
 def canonical(position: Connect4Position) -> Connect4Position:

@@ -22,7 +22,7 @@ from retro.deadline import Deadline
 from retro.errors import TimeLimitError
 from retro.games.values import DRAW, LOSS, WIN
 from retro.play.player import Player
-from tablebase.book import look_up
+from tablebase.book import look_up, look_up_move
 from tablebase.oracles import NOT_IN_TABLE
 
 if TYPE_CHECKING:
@@ -117,9 +117,9 @@ class PerfectPlayer(Player):
 
     def _rate_move(self, position: Position, move: int, clock: Deadline) -> RatedMove | None:
         after, text = position.play(move), position.move_text(move)
-        entry = look_up(after)
+        entry = look_up_move(position, move)
         if entry is not None:
-            return RatedMove(text, move, -entry.value, entry.plies + 1)
+            return RatedMove(text, move, entry.value, entry.plies)
         try:
             clock.check()  # a short search does not look at it
             value = -self._oracle.value(after, clock=clock)

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from retro.answers import Probe, RatedMove, Solution, order_moves
+from retro.answers import Probe, RatedMove, order_moves
 from retro.errors import BadTextError, GameOverError, MissingTableError
 from retro.games.picture import Layout, chip_text, draw
 from retro.games.scene import scene_of
 from retro.games.values import VALUE_NAMES
 from tablebase import answers
-from tablebase.book import look_up
+from tablebase.book import look_up_move
 from tablebase.files.places import build_command
 from tablebase.web.guard import SAFE_HEADERS, json_response
 from tablebase.web.http import Response
@@ -56,26 +56,21 @@ def by_table(tables: Sequence[Table], position: Position) -> Probe | None:
     return None
 
 
-def by_book(position: Position) -> Solution | None:
-    """What the opening book has for a position.
+def by_openings(position: Position, strong: bool = True) -> Probe | None:
+    """The moves of a position, if the opening book knows them all.
 
     >>> from retro.games.catalogue import make_board
-    >>> by_book(make_board("7x6").position("4"))
-    Solution(value=-1, plies=40, nodes=0, source='search')
+    >>> found = by_openings(make_board("7x6").position("4"))
+    >>> found.value, found.plies, found.moves[0].move
+    (-1, 40, '4')
     """
-    entry = look_up(position)
-    return None if entry is None else Solution(entry.value, entry.plies, 0, "search")
-
-
-def by_openings(position: Position, strong: bool = True) -> Probe | None:
-    """The moves of a position whose successors are all in the opening book."""
     moves = []
     for move in position.moves_in_order():
-        known = by_book(position.play(move))
-        if known is None or known.plies is None:
+        entry = look_up_move(position, move)
+        if entry is None:
             return None
-        plies = known.plies + 1 if strong else None
-        moves.append(RatedMove(position.move_text(move), move, -known.value, plies))
+        plies = entry.plies if strong else None
+        moves.append(RatedMove(position.move_text(move), move, entry.value, plies))
     moves = order_moves(moves)
     return Probe(position, moves[0].value, moves, "search")
 

@@ -21,7 +21,8 @@ from retro.answers import Probe, RatedMove, order_moves
 from retro.errors import TablebaseError, TimeLimitError
 from retro.games.values import VALUE_NAMES
 from tablebase.answers import error_json, probe_json
-from tablebase.web.asks import by_book, by_openings, by_table, finished_json
+from tablebase.book import look_up_move
+from tablebase.web.asks import by_openings, by_table, finished_json
 from tablebase.web.searches import CalledOffError
 
 if TYPE_CHECKING:
@@ -137,11 +138,15 @@ class _Question:
         return order_moves(rated[move] for move in numbers)
 
     def _rate(self, oracle: Oracle, errand: Errand, move: int, strong: bool) -> RatedMove:
-        after = self._position.play(move)
-        known = by_book(after)
-        reply = oracle.solve(after, strong, clock=errand) if known is None else known
-        plies = 1 if after.is_over() else None if reply.plies is None else reply.plies + 1
-        rated = RatedMove(self._position.move_text(move), move, -reply.value, plies)
+        entry = look_up_move(self._position, move)
+        if entry is None:
+            after = self._position.play(move)
+            reply = oracle.solve(after, strong, clock=errand)
+            plies = 1 if after.is_over() else None if reply.plies is None else reply.plies + 1
+            value = -reply.value
+        else:
+            value, plies = entry.value, entry.plies
+        rated = RatedMove(self._position.move_text(move), move, value, plies)
         content = {"move": rated.move, "value": VALUE_NAMES[rated.value], "plies": rated.plies}
         self._tell("move", content)
         return rated

@@ -6,7 +6,9 @@ import pytest
 
 from retro.games.connect4.rules import Connect4Board, Connect4Position
 from retro.search import Solver
-from tablebase.book import canonical, look_up, open_book
+from tablebase.book import canonical, look_up, look_up_move, open_book
+from tablebase.oracles import Oracle
+from tablebase.perfect import PerfectPlayer
 
 
 def test_the_book_is_consistent() -> None:
@@ -27,6 +29,24 @@ def test_the_book_is_consistent() -> None:
     assert complete >= 5
     # Allis and Allen, 1988
     assert look_up(Connect4Position(Connect4Board(7, 6))) == (3, 1, 41)
+
+
+def test_a_move_is_known_by_the_best_move_or_by_where_it_leads() -> None:
+    board = Connect4Board(7, 6)
+    start, last = board.start(), board.position("4442")
+    assert look_up_move(start, 3) == look_up(start)
+    assert look_up_move(start, 6) == (6, -1, 40)
+    assert look_up(last.play(3)) is None  # where the book ends its best move is known all the same
+    assert look_up_move(last, 3) == look_up(last)
+    assert look_up_move(last, 0) is None
+
+
+def test_values_know_what_a_hint_knows() -> None:
+    last = Connect4Board(7, 6).position("4442")
+    player = PerfectPlayer(Oracle(last.board, memory="1M", time_limit=0.0))
+    hint, (known, unknown) = player.advise(last), player.rate(last)
+    assert [(move.number, move.value, move.plies) for move in known] == [hint[:3]]
+    assert sorted(unknown) == ["1", "2", "3", "5", "6", "7"]
 
 
 @pytest.mark.slow
