@@ -15,7 +15,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from retro.errors import BadTextError, GameOverError, TablebaseError
-from retro.play.levels import LEVELS, make_level
+from retro.play.levels import EXACT_SECONDS, LEVELS, make_level
 from retro.play.players import make_player, read_spec
 from tablebase.answers import position_json, position_text
 from tablebase.perfect import PerfectPlayer
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from tablebase.web.searches import Errand
 
 PERFECT = "perfect"
-PROOF_SECONDS = 4.0  # for the value of a position; then the level does what it can
 OTHERS = {
     "random": "any legal move",
     "greedy": "the move that looks best at once",
@@ -57,9 +56,14 @@ def seats_of(board: Board) -> tuple[dict[str, str], ...]:
     return tuple(found)
 
 
+def is_seat(name: str) -> bool:
+    """Whether a computer of this name can be given a seat here."""
+    return bool(_BOUNDED.fullmatch(name))
+
+
 def require_seat(name: str) -> str:
-    """A name that can be given a seat here."""
-    if not _BOUNDED.fullmatch(name):
+    """The same name, if it can."""
+    if not is_seat(name):
         wanted = ", ".join([*LEVELS, *OTHERS, "uct:PLAYOUTS"])
         raise BadTextError(f"found player {name[:40]!r}, wanted one of {wanted}")
     return name
@@ -79,7 +83,7 @@ def think(name: str, position: Position, seed: int, oracle: Oracle, errand: Erra
     if position.is_over():
         raise GameOverError(position.check().over_message())
     begin, limit = time.perf_counter(), oracle.time_limit
-    oracle.time_limit = PROOF_SECONDS if limit is None else min(limit, PROOF_SECONDS)
+    oracle.time_limit = EXACT_SECONDS if limit is None else min(limit, EXACT_SECONDS)
     try:
         player = _player(name, position.board, Random(f"{seed} {position.ply}"), oracle)
         player.report = lambda nodes, _seconds: errand.check(f"{nodes:,} nodes searched")

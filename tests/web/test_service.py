@@ -15,8 +15,11 @@ from web_cases import Running
 
 import tablebase as tb
 from retro.games.catalogue import NAMES, make_board
+from retro.play.levels import EXACT_SECONDS
 from tablebase.cli import main
 from tablebase.web.questions import MOST_CELLS
+from tablebase.web.searches import Errand
+from tablebase.web.seats import think
 
 SCHEMA = json.loads(files("tablebase").joinpath("answers.schema.json").read_text())
 SMALL = {"connect4": "4x4", "quarto": "2x2", "puissance-plus": "3x3", "domineering": "3x3"}
@@ -176,6 +179,17 @@ def test_players_move(service: Running) -> None:
         assert (after.ply, found["player"]) == (2, name)
         assert found["remark"]
         assert found["seconds"] >= 0
+
+
+def test_perfect_has_as_long_for_a_proof_as_at_the_terminal() -> None:
+    """The level answers within a second; the service's own limit is for questions."""
+    seen: list[float | None] = []
+    with tb.oracle("mnk 3x3", memory="1M", time_limit=20.0) as oracle:
+        oracle.report = lambda *_: seen.append(oracle.time_limit)
+        thought = think("perfect", oracle.board.position("b2 a1"), 1, oracle, Errand(20.0))
+        assert oracle.time_limit == 20.0
+    assert set(seen) == {EXACT_SECONDS}
+    assert "by search" in thought.remark
 
 
 def test_pictures(service: Running) -> None:
