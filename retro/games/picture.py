@@ -303,7 +303,7 @@ def _pieces_besides(layout: Layout) -> Iterator[str]:
         return
     hand = layout.hand_box
     yield _rect(hand, "handframe", HOLE, 3, f'rx="14" stroke="{GRID}" stroke-width="2"')
-    words = "in hand: to place now" if layout.scene.hand else "no piece in hand yet"
+    words = _about_hand(layout.scene)
     yield (
         f'<text class="label" x="{_n(hand.x + CELL + 18)}" y="{_n(hand.y + CELL / 2 + 7)}" '
         f'font-size="22" font-family="system-ui, sans-serif" fill="{INK}">{words}</text>'
@@ -312,6 +312,13 @@ def _pieces_besides(layout: Layout) -> Iterator[str]:
         yield f'<g class="hand">{_piece(hand, layout.scene.hand)}</g>'
     for piece in layout.scene.stock:
         yield f'<g class="stock">{_piece(layout.stock_box(piece), piece)}</g>'
+
+
+def _about_hand(scene: Scene) -> str:
+    """What is to be done with pieces; nothing once the game is over."""
+    if scene.hand is not None:
+        return "in hand: to place now"
+    return "none in hand yet: choose one to give" if scene.spots else ""
 
 
 def _piece(box: Box, piece: Piece) -> str:

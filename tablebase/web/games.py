@@ -19,11 +19,13 @@ from retro.play.record import Cost, GameRecord
 from retro.play.record_text import read_record, write_text
 from tablebase.answers import board_json
 from tablebase.web.questions import read_board, read_question, require_known
+from tablebase.web.seats import is_seat
 
 if TYPE_CHECKING:
     from retro.games.game import Board
 
 LONGEST_RECORD = 200_000
+HUMAN = "human"
 SAVED = ("from", "moves", "seats", "costs", "position")
 
 
@@ -67,10 +69,16 @@ def load(content: dict[str, Any]) -> dict[str, Any]:
         **board_json(board),
         "from": "" if is_start else grid_of(record.root),
         "moves": [entry.text for entry in record.entries],
-        "seats": list(record.seats),
+        "seats": _seats(record),
         "costs": [entry.cost._asdict() for entry in record.entries],
         "result": str(record.result) if record.result else "",
     }
+
+
+def _seats(record: GameRecord) -> list[str]:
+    """Who sits there again, if a human did: as at the terminal, nobody unknown is started."""
+    found = [name if is_seat(name) else HUMAN for name in record.seats]
+    return found if HUMAN in record.seats else [HUMAN, HUMAN]
 
 
 def _named_board(text: str, content: dict[str, Any]) -> Board:

@@ -4,7 +4,7 @@
      "icons": [svg of the first player's stones, of the second's],
      "picture": {"svg", "width", "height", "ghost": what a move puts down, by itself,
                  "spots": [{"move", "box", "click": [box, ...], "gives"}],
-                 "stock": [{"piece", "box", "name"}]}}
+                 "stock": [{"piece", "box", "name", "icon"}]}}
 
 A box is [x, y, width, height] in the units of the picture. The page puts buttons over the boxes
 and values on them; it knows no game and no geometry.
@@ -17,7 +17,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from retro.games.picture import Layout, draw, icon
-from retro.games.scene import grid_of, next_mark, palette_of, scene_of
+from retro.games.scene import grid_of, next_mark, one_mark, palette_of, scene_of
 from retro.games.values import VALUE_NAMES
 from tablebase import answers
 from tablebase.web.questions import read_grid_moves
@@ -98,6 +98,7 @@ def picture_json(layout: Layout, ghost: Mark | None) -> dict[str, Any]:
             "piece": piece.number,
             "box": _numbers(layout.stock_box(piece)),
             "name": piece.words,
+            "icon": icon(one_mark("piece", piece=piece)),
         }
         for piece in scene.stock
     ]

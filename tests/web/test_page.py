@@ -211,6 +211,23 @@ def test_the_history_is_clicked_and_replayed(visitor: Visitor) -> None:
     visitor.page.wait_for_selector('#play:text-is("Replay")')
 
 
+def test_the_graph_has_a_gap_where_nothing_is_known(visitor: Visitor) -> None:
+    visitor.may_fail = True
+    error = {"error": "not solved within 20 s", "kind": "TimeLimitError", "exit_code": 6}
+    visitor.page.route("**/api/v1/position?*", lambda route: route.fulfill(status=503, json=error))
+    visitor.open(board="4x4", moves="1234")
+    visitor.page.wait_for_selector("#board .chip")
+    assert visitor.page.locator("#graph .point").count() == 1
+    visitor.page.click("#first")
+    visitor.wait("0/4")
+    visitor.page.wait_for_selector("#graph .point:nth-of-type(2)")
+    assert visitor.page.locator("#graph .curve").count() == 0
+    visitor.page.click("#redo")
+    visitor.wait("1/4")
+    visitor.page.wait_for_selector("#graph .curve", state="attached")
+    assert visitor.page.locator("#graph .curve").count() == 1
+
+
 def test_flip_mirrors_the_board(visitor: Visitor) -> None:
     visitor.open(board="4x4", moves="1")
     spot = '#board .target[data-move="1"] .ghost'
@@ -231,6 +248,18 @@ def test_a_computer_answers_and_says_why(visitor: Visitor) -> None:
     assert re.match(r"perfect played \w\d in \d+\.\d\d s.*: \w+", thought), thought
     visitor.page.click("#undo")  # to the human's turn
     visitor.wait("0/2")
+
+
+def test_after_a_computer_has_won_undo_goes_to_the_humans_turn(visitor: Visitor) -> None:
+    visitor.open(game="mnk", board="3x3", moves="a1 a2 b1 b2 c3 c2", second="perfect")
+    assert visitor.turn == "O has won"
+    visitor.page.click("#undo")
+    visitor.wait("4/6")
+    assert visitor.targets().count() == 5
+    visitor.page.keyboard.press("ArrowRight")  # where the computer moved nobody else can
+    visitor.wait("5/6")
+    assert visitor.targets().count() == 0
+    assert visitor.page.inner_text("#said") == "Here perfect played c2."
 
 
 def test_levels_play_against_each_other(visitor: Visitor) -> None:
@@ -299,6 +328,25 @@ def test_a_game_is_saved_and_loaded(visitor: Visitor, tmp_path: Path) -> None:
         picture = tmp_path / waiting.value.suggested_filename
         waiting.value.save_as(picture)
         assert picture.read_bytes().startswith(begin)
+
+
+def test_a_loaded_game_goes_on_against_the_same_computer(visitor: Visitor, tmp_path: Path) -> None:
+    path = tmp_path / "game.txt"
+    path.write_text("mnk 3x3 connect=3\nb2 a1\n# version: 1\n# first: human\n# second: easy\n")
+    visitor.open(board="4x4")
+    visitor.page.set_input_files("#file", path)
+    visitor.wait("2/2")
+    visitor.page.wait_for_function("() => document.getElementById('seat-second').value === 'easy'")
+    click_target(visitor, 0)
+    visitor.wait("4/4")
+
+
+def test_pieces_are_shown_beside_the_moves_that_give_them(visitor: Visitor) -> None:
+    visitor.open(game="quarto", board="4x4")
+    assert "choose one to give" in visitor.page.inner_text("#board")
+    row = visitor.page.locator("#moves li").first
+    assert row.locator(".name svg").count() == 1
+    assert row.locator("button").get_attribute("title") == "gives red short hollow round"
 
 
 def test_the_editor_says_what_is_impossible(visitor: Visitor) -> None:
@@ -378,6 +426,31 @@ def test_the_tables_are_shown_and_a_board_is_solved(visitor: Visitor) -> None:
     visitor.page.click('.work[data-stage="built"] a')
     visitor.page.wait_for_selector("#board .chip")
     assert "by table" in visitor.page.inner_text("#verdict")
+
+
+def test_a_plan_that_comes_too_late_is_not_shown(visitor: Visitor) -> None:
+    visitor.open("/tables")
+    held: list[Any] = []
+    visitor.page.route("**/api/v1/plan?*board=7x6*", lambda route: held.append(route))
+    for size in ("7x6", "4x4"):
+        visitor.page.fill("#size", size)
+        visitor.page.click("#solve button")
+    visitor.page.wait_for_selector("#begin:not(.hidden)")
+    plan = visitor.page.inner_text("#plan")
+    with visitor.page.expect_response("**/api/v1/plan?*board=7x6*"):
+        held[0].continue_()
+    visitor.page.evaluate("() => new Promise((done) => setTimeout(done, 100))")
+    assert visitor.page.inner_text("#plan") == plan
+    assert visitor.page.is_visible("#begin")
+
+
+def test_a_build_without_its_token_says_what_is_missing(visitor: Visitor) -> None:
+    visitor.may_fail = True
+    visitor.open("/tables")
+    visitor.page.fill("#size", "4x4")
+    visitor.page.click("#solve button")
+    visitor.page.click("#begin:not(.hidden) button")
+    visitor.page.wait_for_selector('#fault:has-text("not the token that tablebase serve printed")')
 
 
 def test_a_slow_search_is_called_off(visitor: Visitor) -> None:

@@ -61,6 +61,13 @@ def test_pictures_are_whole_and_inside(name: str, flip: bool) -> None:
                 assert 0 <= y <= height
 
 
+def test_a_picture_of_quarto_says_what_to_do_with_pieces() -> None:
+    for position in games("quarto"):
+        picture = draw(Layout(scene_of(position)))
+        assert ("in hand: to place now" in picture) == (position.hand is not None)
+        assert ("choose one to give" in picture) == (position.ply == 0)
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_grids_that_are_none_are_named(name: str) -> None:
     board = make_board(name, SMALL.get(name, "3x3"))

@@ -266,6 +266,9 @@ def test_a_game_saved_here_opens_at_the_terminal(service: Running) -> None:
     assert record.entries[1].cost.nodes == 12
     back = service.tell("load", {"text": text}).json
     assert (back["moves"], back["seats"]) == (["b2", "a1", "c3"], ["human", "perfect"])
+    for seats in (["easy", "hard"], ["human", "exec:./mine"], ["", ""]):  # nobody who would start
+        text = service.tell("save", {**content, "seats": seats}).body.decode()
+        assert service.tell("load", {"text": text}).json["seats"] == ["human", "human"]
     for wrong in ("nonsense", "mnk 3x3\nz9", "{", "mnk 99x99\n", "mnk 3x3 values=/etc/passwd\n"):
         assert service.tell("load", {"text": wrong}).status == 400, wrong
 

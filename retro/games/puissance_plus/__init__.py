@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 GAME: Game[PuissanceBoard, GridPosition] = Game(
     name="puissance-plus",
-    about="free placement, a straight run of cells worth the target wins",
+    about="free placement, a straight run of cells worth N in all wins",
     options=(
         Option("target", "N", f"what a run must total (default {DEFAULT_TARGET})", DEFAULT_TARGET),
         Option(

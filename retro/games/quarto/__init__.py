@@ -9,7 +9,7 @@ from retro.games.quarto.rules import QuartoBoard, QuartoPosition
 
 GAME: Game[QuartoBoard, QuartoPosition] = Game(
     name="quarto",
-    about="place the piece you were given: a line of pieces that share an attribute wins",
+    about="place the piece you were given, then give one; a line that shares an attribute wins",
     options=(
         Option("attributes", "N", "attributes of a piece, 2**N pieces (default 4)", "4"),
         Option(

@@ -115,6 +115,7 @@ class Explorer {
       this.chooser.show(state, scene);
       this.open = !scene.over && this.mover === HUMAN;
       this.board.show(scene, { open: this.open, moved: moved && !flipped });
+      if (this.isPast) find("said").textContent = `Here ${this.mover} played ${state.moves[state.at]}.`;
       this.render();
       document.body.dataset.shown = `${state.at}/${state.moves.length}`;
       document.body.dataset.over = scene.over ? "yes" : "no";
@@ -137,6 +138,11 @@ class Explorer {
   get computerIsNext() {
     const last = this.state.at === this.state.moves.length;
     return !this.scene.over && this.mover !== HUMAN && last;
+  }
+
+  /** Whether the computer's turn here is over: nobody can move, only go on or back. */
+  get isPast() {
+    return !this.scene.over && this.mover !== HUMAN && this.state.at < this.state.moves.length;
   }
 
   get here() {
@@ -243,7 +249,7 @@ class Explorer {
     const shown = state.values;
     this.board.rate(rated, shown);
     const best = here?.value; // the moves that keep it get a star
-    listMoves(scene.picture.spots, rated, { shown, best, open, choose: (move) => this.play(move) });
+    listMoves(scene.picture, rated, { shown, best, open, choose: (move) => this.play(move) });
     const known = [...Array(state.moves.length + 1).keys()].map((at) => this.known.get(keyOf(state, at)));
     const judged = shown ? judge(known) : known.slice(1).map(() => ({ value: null }));
     const side = scene.side_to_move;
@@ -384,13 +390,11 @@ class Explorer {
     act();
   }
 
-  /** One move back; against a computer to the human's last turn. */
+  /** One move back; against a computer to the human's last turn, also after the end. */
   back() {
     const { seats, at } = this.state;
-    const one = seats.first === HUMAN || seats.second === HUMAN;
-    const both = seats.first === HUMAN && seats.second === HUMAN;
-    const other = this.scene.over ? 1 : 2;
-    return this.to(at - (one && !both && this.mover === HUMAN ? Math.min(other, at) : 1));
+    const alone = (seats.first === HUMAN) !== (seats.second === HUMAN);
+    return this.to(at - (alone && this.mover === HUMAN ? 2 : 1));
   }
 
   async #try(act) {
@@ -409,7 +413,8 @@ class Explorer {
     if (!file) return;
     const game = await files.load(file, this.state);
     this.costs = new Map(game.costs.map((cost, number) => [number, cost]));
-    await this.go({ ...game, at: game.moves.length, seats: { first: HUMAN, second: HUMAN } });
+    const [first, second] = game.seats;
+    await this.go({ ...game, at: game.moves.length, seats: { first, second } });
     find("note").textContent = `Loaded ${file.name}: ${game.moves.length} moves. ${game.result}`;
   }
 

@@ -8,16 +8,17 @@ const GRAPH = { width: 340, height: 84, right: 8, top: 10, bottom: 10 };
 const LETTER = 6; // about the width of one, in the graph
 
 /** The list of moves, best first; `choose(move)` plays one. */
-export function listMoves(spots, rated, { shown, best, open, choose }) {
-  const known = spots.map((spot) => ({ move: spot.move, ...(rated.get(spot.move) || {}) }));
+export function listMoves({ spots, stock }, rated, { shown, best, open, choose }) {
+  const pieces = new Map(stock.map((piece) => [piece.piece, piece]));
+  const known = spots.map(({ move, gives }) => ({ move, gift: pieces.get(gives), ...rated.get(move) }));
   if (shown) known.sort(bestFirst);
   const rows = known.slice(0, MOST_LISTED).map((move) => {
     const value = shown && move.value ? move.value : null;
     const words = value ? valueWords(value, move.plies) : shown ? "…" : "";
     const button = make(
       "button",
-      { type: "button", disabled: !open, onclick: () => choose(move.move) },
-      make("span", { class: "name" }, move.move),
+      { type: "button", disabled: !open, title: move.gift ? `gives ${move.gift.name}` : null, onclick: () => choose(move.move) },
+      make("span", { class: "name" }, move.move, move.gift ? iconOf(move.gift.icon) : null),
       make("span", { class: "star", title: "keeps the value" }, value && value === best ? "★" : ""),
       make("span", { class: "words" }, words),
       value ? chip(letterOf(value), chipText(value, move.plies)) : chip("none", "?"),
@@ -96,7 +97,10 @@ export function drawGraph(known, { sides, players, at }) {
       const worth = score(one.value) * (sides(ply) === "first" ? 1 : -1);
       return { ply, worth, blunder: ply > 0 && judged[ply - 1].blunder };
     });
-  parts.push(draw("polyline", { class: "curve", points: points.map(({ ply, worth }) => `${x(ply)},${y(worth)}`).join(" ") }));
+  for (const [number, { ply, worth }] of points.entries()) {
+    const before = points[number - 1]; // where a value is not known, the curve has a gap
+    if (before?.ply === ply - 1) parts.push(draw("line", { class: "curve", x1: x(before.ply), y1: y(before.worth), x2: x(ply), y2: y(worth) }));
+  }
   for (const { ply, worth, blunder } of points) {
     parts.push(draw("circle", { class: `point${blunder ? " blunder" : ""}`, cx: x(ply), cy: y(worth), r: blunder ? 5 : 3 }));
   }

@@ -5,6 +5,7 @@ import { chip, draw, field, find, make } from "./dom.js";
 import { count, letterOf, size } from "./words.js";
 
 const LOOK_SECONDS = 1;
+const NO_TOKEN = 401;
 
 function link(table, position = "") {
   const fields = new URLSearchParams({ game: table.game, board: table.board, ...table.options });
@@ -107,12 +108,14 @@ class Form {
     for (const input of inputs) board[input.name] = input.value;
     find("plan").textContent = "Planning…";
     find("begin").classList.add("hidden");
+    this.planned = board; // an earlier plan that is still on its way comes too late
     try {
       const plan = await ask("plan", board);
+      if (this.planned !== board) return;
       find("plan").textContent = plan.fits ? `It takes ${plan.summary}.` : `It does not fit: ${plan.obstacle}`;
       find("begin").classList.toggle("hidden", !plan.fits);
-      this.planned = board;
     } catch (error) {
+      if (this.planned !== board) return;
       find("plan").textContent = "";
       throw error;
     }
@@ -120,7 +123,12 @@ class Form {
 
   async #order(path, board) {
     const token = find("token").value.trim();
-    await tell(path, board, token);
+    try {
+      await tell(path, board, token);
+    } catch (error) {
+      if (error.status === NO_TOKEN) throw new Error("This is not the token that tablebase serve printed at its start.");
+      throw error;
+    }
     sessionStorage.setItem("token", token);
     await this.look();
   }
