@@ -146,12 +146,13 @@ def test_everything_that_can_be_used_has_a_name(visitor: Visitor) -> None:
 
 def test_values_are_letters_with_numbers_for_everyone(visitor: Visitor) -> None:
     visitor.open(board="5x4", moves="443")
-    visitor.page.wait_for_selector('#board .chip.W text:text-is("W 17")')
+    # The whole answer comes last: by then every move has its number.
+    visitor.page.wait_for_selector('#verdict:has-text("win in 17 plies")')
+    assert visitor.page.locator('#board .chip.W text:text-is("W 17")').count() == 1
     label = visitor.page.get_attribute('#board .target[data-move="2"]', "aria-label")
     assert label == "play 2, win in 17 plies"
     rows = visitor.page.locator("#moves .chip").all_inner_texts()
     assert rows == ["W 17", "D", "D", "L 4", "L 4"]
-    visitor.page.wait_for_selector('#verdict:has-text("win in 17 plies")')  # last to arrive
     # The blunder of the third move is marked in the list and in the graph.
     visitor.page.wait_for_selector("#history .blunder")
     assert visitor.page.locator("#graph .point.blunder").count() == 1
@@ -272,6 +273,7 @@ def test_levels_play_against_each_other(visitor: Visitor) -> None:
 
 def test_computers_wait_when_they_are_told_to(visitor: Visitor) -> None:
     visitor.open(board="5x4", first="random", second="random")
+    visitor.page.fill("#speed", "1")  # a game takes longer than a click, however slow that is
     visitor.page.wait_for_selector('body:not([data-shown="0/0"])')
     visitor.page.click("#play")
     visitor.page.wait_for_selector('#play:text-is("Go on")')
@@ -400,12 +402,12 @@ def test_every_game_is_set_up(board: dict[str, str], visitor: Visitor) -> None:
 
 def test_a_build_is_paused_and_resumed(visitor: Visitor) -> None:
     visitor.open("/tables")
-    visitor.page.fill("#size", "5x5")
+    visitor.page.fill("#size", "6x5")  # seconds of work: still at it when somebody clicks
     visitor.page.click("#solve button")
     visitor.page.wait_for_selector("#begin:not(.hidden)")
     visitor.page.fill("#token", visitor.service.token)
     visitor.page.click("#begin button")
-    work = '.work:has-text("Connect Four 5x5")'
+    work = '.work:has-text("Connect Four 6x5")'
     visitor.page.click(f'{work}[data-stage="building"] button:text-is("Pause")')
     visitor.page.click(f'{work}[data-stage="paused"] button:text-is("Resume")')
     visitor.page.click(f'{work}[data-stage="building"] button:text-is("Pause")')
