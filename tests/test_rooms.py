@@ -177,5 +177,22 @@ def test_every_room_is_on_the_map() -> None:
 
 
 def test_files_stay_readable() -> None:
-    for module in MODULES:
+    for module in [*MODULES, *ROOT.glob("tests/**/*.py"), *ROOT.glob("scripts/**/*.py")]:
         assert len((ROOT / module).read_text().splitlines()) <= 500, module
+
+
+def parameters_of(node: ast.FunctionDef | ast.AsyncFunctionDef) -> list[str]:
+    """The names of a function's parameters, those of any number, too."""
+    given = node.args
+    several = [one for one in (given.vararg, given.kwarg) if one is not None]
+    names = [one.arg for one in [*given.posonlyargs, *given.args, *given.kwonlyargs, *several]]
+    return [name for name in names if name not in ("self", "cls")]
+
+
+def test_functions_take_few_parameters() -> None:
+    """What travels together is a record."""
+    for module in MODULES:
+        for node in nodes(module):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                names = parameters_of(node)
+                assert len(names) <= 8, f"{module}: {node.name} takes {', '.join(names)}"

@@ -48,7 +48,7 @@ choice costs nothing and compiled kernels are kept on disk:
     @inner
     def _play(rules, a, b, move): ...
 
-    register(Rules, start=_start, move_limit=..., play=_play, ...)
+    register(Rules, GameKernels(start=_start, move_limit=..., play=_play, ...))
 
 Reading the arrays of a small NamedTuple costs nothing here: numba prunes the
 reference counts (measured with two arrays; 16 plays and 8 images of a state
@@ -58,7 +58,7 @@ take 0.6 us with or without the tuple).
 from __future__ import annotations
 
 from inspect import signature
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numba.core.errors import TypingError
@@ -69,12 +69,14 @@ from retro.jit import entry, inner
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    Kernel = Callable[..., Any]
+    from retro.games.game import Rules
+
+    Kernel = Callable[..., object]
 
 UNDECIDED = 2
 U0 = np.uint64(0)
 
-_GAMES: dict[type, dict[str, Any]] = {}
+_GAMES: dict[type, GameKernels] = {}
 
 
 @inner
@@ -112,39 +114,27 @@ def _no_moves(rules, a, b):
     return U0
 
 
-def register(
-    rules_class: type,
-    *,
-    start: Kernel,
-    move_limit: Kernel,
-    play: Kernel,
-    outcome: Kernel,
-    canonical: Kernel,
-    orbit: Kernel,
-    bounds: Kernel = _any_value,
-    priority: Kernel = _any_order,
-    cells: Kernel = _none,
-    change: Kernel = _no_change,
-    symmetries: Kernel = _unknown,
-    images: Kernel = _itself,
-    open_moves: Kernel = _no_moves,
-) -> None:
-    """Make a game known to kernels; all functions are `@inner`."""
-    _GAMES[rules_class] = {
-        "start": start,
-        "move_limit": move_limit,
-        "play": play,
-        "outcome": outcome,
-        "canonical": canonical,
-        "orbit": orbit,
-        "bounds": bounds,
-        "priority": priority,
-        "cells": cells,
-        "change": change,
-        "symmetries": symmetries,
-        "images": images,
-        "open_moves": open_moves,
-    }
+class GameKernels(NamedTuple):
+    """A game as kernels know it; all functions are `@inner`."""
+
+    start: Kernel
+    move_limit: Kernel
+    play: Kernel
+    outcome: Kernel
+    canonical: Kernel
+    orbit: Kernel
+    bounds: Kernel = _any_value
+    priority: Kernel = _any_order
+    cells: Kernel = _none
+    change: Kernel = _no_change
+    symmetries: Kernel = _unknown
+    images: Kernel = _itself
+    open_moves: Kernel = _no_moves
+
+
+def register(rules_class: type, game: GameKernels) -> None:
+    """Make a game known to kernels."""
+    _GAMES[rules_class] = game
 
 
 def _by_rules(generic: Kernel) -> Kernel:
@@ -157,11 +147,12 @@ def _by_rules(generic: Kernel) -> Kernel:
     """
     name = generic.__name__
 
-    def chosen(rules: Any) -> Any:
+    def chosen(rules: object) -> Kernel:
         game = _GAMES.get(getattr(rules, "instance_class", None))  # type: ignore[arg-type]
         if game is None:
             raise TypingError(f"wanted the rules of a registered game, found {rules}")
-        return game[name]
+        found: Kernel = getattr(game, name)
+        return found
 
     def named(implementation: Kernel) -> Kernel:
         implementation.__name__ = implementation.__qualname__ = f"{name}_by_rules"
@@ -183,7 +174,7 @@ def _by_rules(generic: Kernel) -> Kernel:
         function = chosen(rules)
         return named(lambda rules, a, b, found_a, found_b: function(rules, a, b, found_a, found_b))
 
-    by_count: dict[int, Any] = {1: of_rules, 3: of_state, 4: of_move, 5: of_images}
+    by_count: dict[int, Kernel] = {1: of_rules, 3: of_state, 4: of_move, 5: of_images}
     overload(generic, jit_options={"nogil": True})(by_count[len(signature(generic).parameters)])
     return generic
 
@@ -321,7 +312,7 @@ def cells_of(rules):
     return cells(rules)
 
 
-def successors_of(rules: Any, a: int, b: int) -> dict[int, tuple[int, int]]:
+def successors_of(rules: Rules, a: int, b: int) -> dict[int, tuple[int, int]]:
     """{move: state after it} of a state, none when the rules have decided it."""
     words = np.uint64(a), np.uint64(b)
     if outcome_of(rules, *words) != UNDECIDED:

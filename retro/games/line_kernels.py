@@ -19,7 +19,7 @@ import numpy as np
 
 from retro.bits import U0, U1, popcount
 from retro.errors import DoesNotFitError
-from retro.games.kernels import UNDECIDED, register
+from retro.games.kernels import UNDECIDED, GameKernels, register
 from retro.games.symmetry import least, turn_tables, turned
 from retro.jit import inner
 
@@ -214,17 +214,19 @@ def _open_moves(rules, a, b):
 
 register(
     Lines,
-    start=_start,
-    move_limit=_move_limit,
-    play=_play,
-    outcome=_outcome,
-    canonical=_canonical,
-    orbit=_orbit,
-    bounds=_bounds,
-    priority=_priority,
-    cells=_cells,
-    change=_change,
-    symmetries=_symmetries,
-    images=_images_of,
-    open_moves=_open_moves,
+    GameKernels(
+        start=_start,
+        move_limit=_move_limit,
+        play=_play,
+        outcome=_outcome,
+        canonical=_canonical,
+        orbit=_orbit,
+        bounds=_bounds,
+        priority=_priority,
+        cells=_cells,
+        change=_change,
+        symmetries=_symmetries,
+        images=_images_of,
+        open_moves=_open_moves,
+    ),
 )

@@ -52,11 +52,11 @@ class Solver:
 
     Parameters
     ----------
-    board, options
-        A `Board`, or text and options that `make_board` reads: `"7x6"`, `"mnk 4x4", connect=4`.
-    memory, memory_mb
-        Size of the transposition table, as `"1G"` or in bytes, or in megabytes. Plies of a
-        table that serve as leaves take at most as much again.
+    board
+        A `Board`, or text that `make_board` reads: `"7x6"`, `"mnk 4x4 connect=4"`.
+    memory
+        Size of the transposition table, as `"1G"` or in bytes. Plies of a table that serve as
+        leaves take at most as much again.
     tables
         Open tables of the same board: they answer what they cover, and the first of
         them that has plies to come serves long searches of Connect Four as leaves.
@@ -72,6 +72,13 @@ class Solver:
     leaves
         Whether tables serve as leaves: "auto" once a search is long and while it pays,
         "on" from the start, or "off".
+    **options
+        Options of the game (`"mnk 4x4", connect=4`), and two more.
+
+    Other Parameters
+    ----------------
+    memory_mb
+        The memory in megabytes.
     slice_nodes
         Nodes between two looks of Connect Four's engine at the clock; 0: as it likes.
 
@@ -89,27 +96,24 @@ class Solver:
     def __init__(
         self,
         board: str | Board,
-        connect: int | None = None,
         *,
         memory: str | int | None = None,
-        memory_mb: int | None = None,
         tables: Sequence[Table] = (),
         threads: int = 1,
         time_limit: float | None = None,
         report: Callable[[int, float, str], None] = lambda *_: None,
         leaves: LeavesMode = "auto",
-        slice_nodes: int = 0,
         **options: object,
     ) -> None:
-        if connect is not None:
-            options["connect"] = connect
+        given = memory_bytes(memory, _take_number(options, "memory_mb"))
+        slice_nodes = _take_number(options, "slice_nodes") or 0
         self.board: Board = make_board(board, **options)
         for table in tables:
             if table.board != self.board:
                 raise WrongBoardError(f"found a table of {table.board.name} for {self.board.name}")
         self.time_limit = check_seconds(time_limit)
         self._tables, self._report = tables, report
-        self._options = Options(memory_bytes(memory, memory_mb), threads, leaves, slice_nodes)
+        self._options = Options(given, threads, leaves, slice_nodes)
         self._engine = _make_engine(self.board, self._options.check(), tables)
 
     def __repr__(self) -> str:
@@ -233,6 +237,14 @@ class Solver:
             if (rated.value, rated.plies) == (whole.value, whole.plies):
                 return rated
         raise AssertionError("no move keeps the value and distance of the position")
+
+
+def _take_number(options: dict[str, object], name: str) -> int | None:
+    """Take an option that is not the game's from those given."""
+    number = options.pop(name, None)
+    if number is not None and not isinstance(number, int):
+        raise BadTextError(f"found {name} {number!r}, wanted a whole number")
+    return number
 
 
 def _is_pair_of_words(things: object) -> TypeGuard[tuple[ArrayLike, ArrayLike]]:

@@ -17,7 +17,7 @@ import numpy as np
 
 from retro.bits import U0, U1, popcount
 from retro.games.connect4.bits import geometry, has_line
-from retro.games.kernels import UNDECIDED, register
+from retro.games.kernels import UNDECIDED, GameKernels, register
 from retro.jit import inner
 
 if TYPE_CHECKING:
@@ -99,10 +99,12 @@ def _orbit(rules, a, b):
 
 register(
     Gravity,
-    start=_start,
-    move_limit=_move_limit,
-    play=_play,
-    outcome=_outcome,
-    canonical=_canonical,
-    orbit=_orbit,
+    GameKernels(
+        start=_start,
+        move_limit=_move_limit,
+        play=_play,
+        outcome=_outcome,
+        canonical=_canonical,
+        orbit=_orbit,
+    ),
 )

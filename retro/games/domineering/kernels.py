@@ -25,7 +25,7 @@ from retro.bits import U0, U1
 from retro.errors import DoesNotFitError
 from retro.games.domineering.bounds import Ways, is_won, packed, places
 from retro.games.domineering.rules import SIDES
-from retro.games.kernels import UNDECIDED, register
+from retro.games.kernels import UNDECIDED, GameKernels, register
 from retro.games.symmetry import turn_tables, turned
 from retro.jit import inner
 
@@ -236,17 +236,19 @@ def _open_moves(rules, a, b):
 
 register(
     Dominoes,
-    start=_start,
-    move_limit=_move_limit,
-    play=_play,
-    outcome=_outcome,
-    canonical=_canonical,
-    orbit=_orbit,
-    bounds=_bounds,
-    priority=_priority,
-    cells=_cells,
-    change=_change,
-    symmetries=_symmetries,
-    images=_images_of,
-    open_moves=_open_moves,
+    GameKernels(
+        start=_start,
+        move_limit=_move_limit,
+        play=_play,
+        outcome=_outcome,
+        canonical=_canonical,
+        orbit=_orbit,
+        bounds=_bounds,
+        priority=_priority,
+        cells=_cells,
+        change=_change,
+        symmetries=_symmetries,
+        images=_images_of,
+        open_moves=_open_moves,
+    ),
 )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from retro.games.kernels import UNDECIDED, register
+from retro.games.kernels import UNDECIDED, GameKernels, register
 from retro.games.symmetry import images, least, turn_tables, turned
 from retro.jit import inner
 
@@ -94,15 +94,17 @@ def _open_moves(rules, a, b):
 
 register(
     Notakto,
-    start=_start,
-    move_limit=_move_limit,
-    play=_play,
-    outcome=_outcome,
-    canonical=_canonical,
-    orbit=_orbit,
-    cells=_cells,
-    change=_change,
-    symmetries=_symmetries,
-    images=_images_of,
-    open_moves=_open_moves,
+    GameKernels(
+        start=_start,
+        move_limit=_move_limit,
+        play=_play,
+        outcome=_outcome,
+        canonical=_canonical,
+        orbit=_orbit,
+        cells=_cells,
+        change=_change,
+        symmetries=_symmetries,
+        images=_images_of,
+        open_moves=_open_moves,
+    ),
 )

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from retro.bits import U0, U1, popcount
-from retro.games.kernels import UNDECIDED, register
+from retro.games.kernels import UNDECIDED, GameKernels, register
 from retro.jit import inner
 
 if TYPE_CHECKING:
@@ -270,12 +270,14 @@ def _change(rules, a, b, move):
 
 register(
     Quarto,
-    start=_start,
-    move_limit=_move_limit,
-    play=_play,
-    outcome=_outcome,
-    canonical=_canonical,
-    orbit=_orbit,
-    cells=_cells,
-    change=_change,
+    GameKernels(
+        start=_start,
+        move_limit=_move_limit,
+        play=_play,
+        outcome=_outcome,
+        canonical=_canonical,
+        orbit=_orbit,
+        cells=_cells,
+        change=_change,
+    ),
 )

@@ -92,11 +92,11 @@ def count_symmetries(rules):
 
 
 @inner
-def _insert(rules, grouping, moves, view, where, slots, out, begin, count):
+def _insert(rules, grouping, moves, view, where, slots, out, count):
     """Put the successors of a view in one family into the table; (table, how many).
 
-    `where` is (family, first group, group after the last). The table holds places in `out`, counted
-    from `begin`. Returns TOO_MANY if there is no room for them.
+    `where` is (family, first group, group after the last). The table holds places in `out`, of
+    which `count` are taken. Returns TOO_MANY if there is no room for them.
     """
     family, first, last = where
     out_a, out_b = out
@@ -105,7 +105,7 @@ def _insert(rules, grouping, moves, view, where, slots, out, begin, count):
     many, limit = symmetries(rules), move_limit(rules)
     legal, next_a, next_b = True, U0, U0
     images_a, images_b = np.empty(max(many, 1), np.uint64), np.empty(max(many, 1), np.uint64)
-    two = len(out_b) > 0
+    two = len(view.b) > 0  # `out` may have no room left
     mask = np.uint64(len(slots) - 1)
     keys_a, keys_b, begins, ends = view.a, view.b, view.begins, view.ends
     order, of_a, of_b = moves.order, moves.a, moves.b
@@ -122,10 +122,10 @@ def _insert(rules, grouping, moves, view, where, slots, out, begin, count):
                     if todo == U0:
                         continue
                     images(rules, a, b, images_a, images_b)
-                if begin + count + limit > len(out_a):
+                if count + limit > len(out_a):
                     return slots, TOO_MANY
                 if 2 * (count + limit) > len(slots):
-                    slots = _doubled(slots, out_a, out_b, begin, count)
+                    slots = _doubled(slots, out_a, out_b, count)
                     mask = np.uint64(len(slots) - 1)
                 while True:
                     if many == 0:
@@ -156,16 +156,14 @@ def _insert(rules, grouping, moves, view, where, slots, out, begin, count):
                             continue
                     slot = _slot(next_a, next_b, mask)
                     seen = slots[slot]
-                    while seen >= 0 and (
-                        out_a[begin + seen] != next_a or (two and out_b[begin + seen] != next_b)
-                    ):
+                    while seen >= 0 and (out_a[seen] != next_a or (two and out_b[seen] != next_b)):
                         slot = (slot + np.uint64(1)) & mask
                         seen = slots[slot]
                     if seen < 0:
                         slots[slot] = count
-                        out_a[begin + count] = next_a
+                        out_a[count] = next_a
                         if two:
-                            out_b[begin + count] = next_b
+                            out_b[count] = next_b
                         count += 1
     return slots, count
 
@@ -177,13 +175,13 @@ def _slot(a, b, mask):
 
 
 @inner
-def _doubled(slots, out_a, out_b, begin, count):
+def _doubled(slots, out_a, out_b, count):
     """A table with twice the slots."""
     more = np.full(2 * len(slots), -1, np.int32)
     mask = np.uint64(len(more) - 1)
     for place in range(count):
-        b = out_b[begin + place] if len(out_b) > 0 else U0
-        slot = _slot(out_a[begin + place], b, mask)
+        b = out_b[place] if len(out_b) > 0 else U0
+        slot = _slot(out_a[place], b, mask)
         while more[slot] >= 0:
             slot = (slot + np.uint64(1)) & mask
         more[slot] = place
@@ -216,7 +214,8 @@ def expand(rules, grouping, moves, view, span, out, sizes, counts):
             slots = np.full(size, -1, np.int32)
             where = (family, first, last)
             count = np.int64(0)  # not a literal, which would be a type of its own
-            _, count = _insert(rules, grouping, moves, view, where, slots, out, total, count)
+            free = (out[0][total:], out[1][total:])
+            _, count = _insert(rules, grouping, moves, view, where, slots, free, count)
             if count < 0:
                 return TOO_MANY
             sizes[number] = _set_aside(rules, out, total, count, counts)
@@ -249,10 +248,10 @@ def arrange(shares, keys_a, keys_b, families, sizes):
 def insert(rules, grouping, moves, view, span, table, out, count):
     """Add the successors of a view in groups `span` to a table of all; (table, how many)."""
     first, last = span
-    slots, begin = table, np.int64(0)
+    slots = table
     for family in range(first // grouping.shares, (last - 1) // grouping.shares + 1):
         where = (family, first, last)
-        slots, count = _insert(rules, grouping, moves, view, where, slots, out, begin, count)
+        slots, count = _insert(rules, grouping, moves, view, where, slots, out, count)
         if count < 0:
             break
     return slots, count
