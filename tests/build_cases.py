@@ -1,0 +1,60 @@
+"""Builds of Connect Four 5x4 that are stopped, damaged and compared."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from builds import build_tablebase, result_of
+
+from retro.games.connect4.rules import Connect4Board
+from tablebase.halves.partial import PartialTable
+from tablebase.halves.plan import estimate_build
+from tablebase.halves.store import TableFile
+
+BOARD = Connect4Board(5, 4)
+ROOT = Path(__file__).parents[1]
+
+
+class Stop(Exception):
+    """Stops a build from its progress report."""
+
+
+def stop_at(phase, ply):
+    def report(progress):
+        if (progress.phase, progress.ply) == (phase, ply):
+            raise Stop
+
+    return report
+
+
+def stopped(path, phase, ply):
+    """The parts that a build leaves behind which was stopped there."""
+    with pytest.raises(Stop):
+        build_tablebase(BOARD, path, report=stop_at(phase, ply))
+    return PartialTable(path, estimate_build(BOARD).header)
+
+
+def flip_a_byte(path):
+    """Damage a file in its middle."""
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+
+
+def content(path):
+    with TableFile(path) as table:
+        return table.digest, [table.read_checked(ply).tobytes() for ply in table.header.plies]
+
+
+def assert_same_table(path, undisturbed):
+    """Equal digest, counts and values; and nothing but the table is left in the folder."""
+    with TableFile(path) as table:
+        assert table.records == result_of(undisturbed.path).records
+    assert content(path) == content(undisturbed.path)
+    assert [entry.name for entry in path.parent.iterdir()] == [path.name]
+
+
+def with_task_memory(plan, memory):
+    """The same plan, with tasks of so many bytes; None: whole layers stay in memory."""
+    shifts = {key: shift._replace(task_memory=memory) for key, shift in plan.shifts.items()}
+    return replace(plan, shifts=shifts)

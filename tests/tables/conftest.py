@@ -1,0 +1,30 @@
+"""What several tests of tables start from."""
+
+import shutil
+
+import pytest
+from builds import build_tablebase
+from store_cases import BOARD
+
+
+@pytest.fixture
+def in_files(monkeypatch):
+    """Builds keep their groups in files, as those of large boards do."""
+    monkeypatch.setattr("tablebase.halves.plan.IN_MEMORY_BITS", 0)
+
+
+@pytest.fixture
+def in_small_groups(monkeypatch):
+    monkeypatch.setattr("retro.walk.halves.layer.GROUP_WORDS", (64, 1024))
+
+
+@pytest.fixture(scope="session")
+def sound(tmp_path_factory):
+    """An undamaged table."""
+    return build_tablebase(BOARD, tmp_path_factory.mktemp("sound") / "table.h5").path
+
+
+@pytest.fixture
+def path(sound, tmp_path):
+    """A table to damage."""
+    return shutil.copy(sound, tmp_path / "table.h5")

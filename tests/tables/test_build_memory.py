@@ -1,0 +1,146 @@
+"""Builds in the memory that there is: tasks and strips of any size make the same table."""
+
+import os
+import subprocess
+import sys
+from itertools import pairwise
+
+import pytest
+from build_cases import BOARD, ROOT, assert_same_table, content, with_task_memory
+from builds import build_tablebase, result_of, run_plan
+
+from retro.errors import DoesNotFitError
+from retro.games.connect4.rules import Connect4Board
+from retro.index.halves.layout import make_layout, ranked_positions
+from retro.walk.halves.layer import is_strip, layer_groups
+from retro.walk.halves.prepared import prepare
+from tablebase.halves.memory import BASE
+from tablebase.halves.plan import estimate_build
+from tablebase.halves.store import TableFile
+
+pytestmark = pytest.mark.usefixtures("in_files")
+
+
+@pytest.mark.parametrize("memory", [100_000, 10**9])
+def test_tasks_of_any_memory_make_the_same_table(built_5x5, tmp_path, in_small_groups, memory):
+    path = tmp_path / "table.h5"
+    run_plan(with_task_memory(estimate_build(Connect4Board(5, 5)), memory), path)
+    assert_same_table(path, built_5x5)
+
+
+def test_a_short_build_keeps_its_groups_in_memory(built_5x4, tmp_path, monkeypatch):
+    monkeypatch.setattr("tablebase.halves.plan.IN_MEMORY_BITS", 10**9)
+    path, seen = tmp_path / "table.h5", []
+    build_tablebase(BOARD, path, report=lambda _: seen.extend(tmp_path.iterdir()))
+    assert {entry.name for entry in seen} == {"table.h5.lock"}
+    assert_same_table(path, built_5x4)
+
+
+@pytest.mark.parametrize("memory", [None, 10_000])
+def test_giant_blocks_cut_into_strips_make_the_same_table(built_5x4, tmp_path, monkeypatch, memory):
+    """Strips of a few rows: as on boards whose blocks are giants."""
+    monkeypatch.setattr("retro.walk.halves.layer.GROUP_WORDS", (16, 64))
+    prepared = prepare(BOARD)
+    for ply in (16, 19):
+        strips = [g for g in prepared.groups(ply) if is_strip(prepared.layout, g)]
+        assert len(strips) > 10
+        assert any(is_strip(prepared.layout, g) for g in prepared.mirrored("walk", ply))
+    path = tmp_path / "table.h5"
+    run_plan(with_task_memory(estimate_build(BOARD), memory), path)
+    assert_same_table(path, built_5x4)
+
+
+@pytest.mark.parametrize("most", [1, 3, 40, 1000])
+@pytest.mark.parametrize("ply", [15, 24])
+def test_groups_are_whole_blocks_or_whole_rows_of_one(monkeypatch, ply, most):
+    monkeypatch.setattr("retro.walk.halves.layer.GROUP_WORDS", (1, most))
+    layout = make_layout(Connect4Board(5, 5))
+    shape, groups = layout.shape, layer_groups(layout, ply)
+    ends = [group.end for group in groups]
+    assert [0, *ends] == [*(group.begin for group in groups), layout.stored_words[ply]]
+    for number, group in enumerate(groups):
+        assert group.number == number
+        rows = {group.end} if len(group.left) > 1 else set()
+        for left, right in zip(group.left, group.right, strict=True):
+            offset = shape.offset[left, right].tolist()
+            rows.add(offset[-1])
+            for q, (begin, end) in enumerate(pairwise(offset)):
+                if begin < end:
+                    row_words = int(shape.row_words[left, (ply + 1) // 2 - q])
+                    rows |= set(range(begin, end, row_words))
+        assert {group.begin, group.end} <= rows
+        longest_row = int(shape.row_words.max())
+        assert group.end - group.begin <= max(2 * most, most + longest_row)
+
+
+def test_less_memory_than_the_plan_promises_is_refused_at_once(tmp_path):
+    least = estimate_build(Connect4Board(5, 5)).least_memory
+    with pytest.raises(DoesNotFitError, match="needs at least"):
+        build_tablebase(Connect4Board(5, 5), tmp_path / "table.h5", memory=least - 1)
+    assert list(tmp_path.iterdir()) == []
+
+
+PEAK = """
+import sys
+from dataclasses import replace
+from pathlib import Path
+from retro.games.connect4.rules import Connect4Board
+from tablebase.builds import build
+from tablebase.halves.build import run
+from tablebase.halves.plan import estimate_build
+from tablebase.plans import Order
+
+size, path, memory = sys.argv[1:]
+board = Connect4Board(*map(int, size.split("x")))
+if int(memory):
+    build(board, Path(path), memory=int(memory))
+else:
+    plan = estimate_build(board)
+    shifts = {key: shift._replace(task_memory=10**6) for key, shift in plan.shifts.items()}
+    run(replace(plan, shifts=shifts, in_memory=False), Path(path), Order())
+status = Path("/proc/self/status").read_text()  # getrusage also counts who started this process
+print(1024 * int(status.partition("VmHWM:")[2].split()[0]))
+"""
+
+
+def peak_of(board, path, memory=0):
+    """The most memory that a build has in a process of its own; 0: in tasks, of a tiny board."""
+    command = [sys.executable, "-c", PEAK, str(board), str(path), str(memory)]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    ran = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    return int(ran.stdout)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="kilobytes are Linux's")
+@pytest.mark.parametrize(
+    "board",
+    [
+        Connect4Board(5, 5),
+        pytest.param(Connect4Board(6, 4), marks=pytest.mark.slow),
+        pytest.param(Connect4Board(6, 5), marks=pytest.mark.slow),
+    ],
+)
+def test_a_build_keeps_to_the_least_memory_of_its_plan(board, tmp_path, built_5x5):
+    """Whatever it has to compile; and beside what any build takes, not more than is planned.
+
+    The first two builds compile the kernels that are not on disk, so the last two only load
+    them, and what they take beside that can be compared.
+    """
+    least = estimate_build(board).least_memory
+    assert peak_of(Connect4Board(4, 3), tmp_path / "first.h5") < least
+    assert peak_of(board, tmp_path / "table.h5", least) < least
+    base = peak_of(Connect4Board(4, 3), tmp_path / "small.h5")
+    peak = peak_of(board, tmp_path / "again.h5", least)
+    assert peak - base < least - BASE
+    if board == Connect4Board(5, 5):
+        assert content(tmp_path / "table.h5") == content(built_5x5.path)
+
+
+def test_estimated_sizes_are_near_what_a_build_takes(built_5x5):
+    estimate = estimate_build(Connect4Board(5, 5))
+    ranked = ranked_positions(make_layout(Connect4Board(5, 5)))
+    assert estimate.ranked == ranked.sum()
+    assert result_of(built_5x5.path).size / 3 < estimate.disk < result_of(built_5x5.path).size * 3
+    with TableFile(built_5x5.path) as table:
+        largest_layer = max(table.read(ply).nbytes for ply in table.header.plies)
+    assert 2 * largest_layer < estimate.memory < 1_000_000_000

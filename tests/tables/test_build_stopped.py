@@ -1,0 +1,228 @@
+"""Builds that are stopped, or whose parts are damaged: the same bytes however often.
+
+A build is stopped in two ways: `Stop` is raised from its progress report (as
+Ctrl-C would be), or its process kills itself with SIGKILL at a chosen point.
+"""
+
+import errno
+import os
+import subprocess
+import sys
+
+import pytest
+from build_cases import BOARD, ROOT, Stop, assert_same_table, flip_a_byte, stopped, with_task_memory
+from builds import build_tablebase, run_plan
+
+from retro.errors import ChecksumError, StorageError
+from tablebase.halves.partial import PartialTable
+from tablebase.halves.plan import estimate_build
+
+pytestmark = pytest.mark.usefixtures("in_files")
+
+
+@pytest.mark.parametrize(
+    ("phase", "ply", "parts"),
+    [
+        ("forward", 0, 0),
+        ("forward", 20, 0),
+        ("backward", 20, 1),
+        ("backward", 7, 14),
+        ("backward", 0, 21),
+    ],
+)
+def test_a_stopped_build_goes_on_where_it_stopped(built_5x4, tmp_path, phase, ply, parts):
+    path = tmp_path / "table.h5"
+    partial = stopped(path, phase, ply)
+    assert len(partial.finished_plies()) == parts
+    walked = []
+    build_tablebase(BOARD, path, report=lambda p: p.phase == "backward" and walked.append(p.ply))
+    assert walked == list(range(20 - parts, -1, -1))
+    assert_same_table(path, built_5x4)
+
+
+KILL = """
+import os, signal
+from pathlib import Path
+from retro.games.connect4.rules import Connect4Board
+from tablebase.halves import plan
+from tablebase.builds import build
+
+plan.IN_MEMORY_BITS = 0
+
+def die(*_, **__):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+def die_at_call(module, name, number):
+    original, calls = getattr(module, name), []
+    def wrapped(*arguments, **options):
+        calls.append(1)
+        return die() if len(calls) == number else original(*arguments, **options)
+    setattr(module, name, wrapped)
+
+report = lambda progress: None
+{when}
+build(Connect4Board(5, 4), Path({path!r}), report=report)
+"""
+
+# Groups are renamed only; parts and the table are synced before they are renamed, folders after.
+KILLS = {
+    "in the forward walk": 'report = lambda p: p.ply == 9 and p.phase == "forward" and die()',
+    "after walking ply 11": 'report = lambda p: p.ply == 11 and p.phase == "backward" and die()',
+    "before the table is synced": (
+        "from tablebase.files import atomic; synced = atomic.sync; "
+        "is_table = lambda p: p.name.startswith('table.h5.') and p.is_file(); "
+        "atomic.sync = lambda p: die() if is_table(p) else synced(p)"
+    ),
+    "before a group is renamed": 'die_at_call(os, "replace", 30)',
+    "in the middle of a ply": (
+        "from tablebase.halves.partial import PartialTable as P; die_at_call(P, 'commit', 60)"
+    ),
+    "before the table is joined": (
+        "from tablebase.halves.partial import PartialTable as P; die_at_call(P, 'join', 1)"
+    ),
+}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
+@pytest.mark.parametrize("when", KILLS)
+def test_a_killed_build_goes_on_to_the_same_table(built_5x4, tmp_path, when):
+    path = tmp_path / "table.h5"
+    code = KILL.format(when=KILLS[when], path=str(path))
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    died = subprocess.run([sys.executable, "-c", code], env=environment, cwd=tmp_path, check=False)
+    assert died.returncode == -9
+    assert not path.exists()
+    assert len(list(tmp_path.glob("table.h5.partial/*.*"))) > 1
+    reports = []
+    build_tablebase(BOARD, path, report=reports.append)
+    assert not reports or reports[0].resumed > 0
+    assert_same_table(path, built_5x4)
+
+
+@pytest.mark.parametrize("ply", [9, 14])
+@pytest.mark.parametrize("damage", [flip_a_byte, lambda path: path.write_bytes(b"")])
+def test_a_damaged_part_is_found_and_the_build_begins_again(built_5x4, tmp_path, ply, damage):
+    path = tmp_path / "table.h5"
+    damage(stopped(path, "backward", 9).part(ply))
+    build_tablebase(BOARD, path)
+    assert_same_table(path, built_5x4)
+
+
+DAMAGES = {
+    "a byte": flip_a_byte,
+    "the end": lambda path: path.write_bytes(path.read_bytes()[:-9]),
+    "all": lambda path: path.write_bytes(b""),
+    "gone": lambda path: path.unlink(),
+}
+
+
+@pytest.mark.parametrize("memory", [None, 30_000])
+@pytest.mark.parametrize(("walk", "ply"), [("walk", 9), ("alive", 5), ("alive", 8)])
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_lost_group_is_made_again_and_the_build_goes_on(
+    built_5x4, tmp_path, in_small_groups, walk, ply, damage, memory
+):
+    path = tmp_path / "table.h5"
+    partial = stopped(path, "backward", 9)
+    groups = sorted(partial.folder.glob(f"{walk}-{ply:02d}-*.zst"))
+    for group in {groups[0], groups[-1]}:
+        DAMAGES[damage](group)
+    run_plan(with_task_memory(estimate_build(BOARD), memory), path)
+    assert_same_table(path, built_5x4)
+
+
+def test_groups_lost_in_both_layers_are_made_again_from_further_up(
+    built_5x4, tmp_path, in_small_groups
+):
+    path = tmp_path / "table.h5"
+    partial = stopped(path, "backward", 9)
+    for walk, plies in (("walk", (9, 10)), ("alive", (3, 4, 5, 8))):
+        partial.forget_groups(walk, plies)
+    run_plan(with_task_memory(estimate_build(BOARD), 30_000), path)
+    assert_same_table(path, built_5x4)
+
+
+def test_a_group_that_is_lost_again_and_again_ends_the_build(tmp_path, monkeypatch):
+    def write_nothing(self, walk, ply, group, planes):
+        self.group(walk, ply, group.number).write_bytes(b"")
+
+    monkeypatch.setattr(PartialTable, "write_group", write_nothing)
+    with pytest.raises(ChecksumError, match="was made again 3 times"):
+        run_plan(with_task_memory(estimate_build(BOARD), 30_000), tmp_path / "table.h5")
+
+
+def test_a_lost_group_is_made_again_by_processes(built_5x4, tmp_path):
+    path = tmp_path / "table.h5"
+    flip_a_byte(stopped(path, "backward", 9).group("walk", 9, 0))
+    build_tablebase(BOARD, path, processes=2)
+    assert_same_table(path, built_5x4)
+
+
+def test_a_build_that_was_begun_in_files_goes_on_in_files(built_5x4, tmp_path, monkeypatch):
+    path, reports = tmp_path / "table.h5", []
+    stopped(path, "backward", 9)
+    monkeypatch.setattr("tablebase.halves.plan.IN_MEMORY_BITS", 10**9)
+    build_tablebase(BOARD, path, report=reports.append)
+    assert reports[0].ply == 8
+    assert reports[0].resumed > 0
+    assert_same_table(path, built_5x4)
+
+
+@pytest.mark.parametrize("workers", [1, 5])
+def test_a_ply_that_other_workers_began_is_gone_on_with(
+    built_5x4, tmp_path, in_small_groups, monkeypatch, workers
+):
+    """Stopped in the middle of a ply, with one set of tasks, and finished with another."""
+    path, done = tmp_path / "table.h5", []
+
+    def stop(partial, task, writer, tally, commit=PartialTable.commit):
+        if (task.walk, task.ply) == ("walk", 9):
+            done.append(task)
+            if len(done) > 4:
+                raise Stop
+        commit(partial, task, writer, tally)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(PartialTable, "commit", stop)
+        with pytest.raises(Stop):
+            build_tablebase(BOARD, path, threads=2)
+    partial = PartialTable(path, estimate_build(BOARD).header)
+    assert len(partial.committed("walk", 9)) == 4
+    build_tablebase(BOARD, path, threads=workers)
+    assert_same_table(path, built_5x4)
+
+
+def test_a_build_that_dies_after_the_rename_leaves_no_parts_behind_for_ever(
+    built_5x4, tmp_path, monkeypatch
+):
+    def die(partial):
+        raise Stop
+
+    path = tmp_path / "table.h5"
+    with monkeypatch.context() as patch:
+        patch.setattr(PartialTable, "discard", die)
+        with pytest.raises(Stop):
+            build_tablebase(BOARD, path)
+    assert build_tablebase(BOARD, path).was_there
+    assert_same_table(path, built_5x4)
+
+
+@pytest.mark.parametrize("call", [1, 2, 20, 60])
+def test_a_full_disk_is_named_and_the_build_goes_on_later(built_5x4, tmp_path, monkeypatch, call):
+    path, calls = tmp_path / "table.h5", []
+    replace = os.replace
+
+    def full(*paths):
+        calls.append(paths)
+        if len(calls) == call:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        replace(*paths)
+
+    with monkeypatch.context() as patch:
+        patch.setattr("os.replace", full)
+        with pytest.raises(StorageError, match="No space left on device; free some space"):
+            build_tablebase(BOARD, path)
+    assert not path.exists()
+    assert not list(tmp_path.rglob("*.tmp"))
+    build_tablebase(BOARD, path)
+    assert_same_table(path, built_5x4)
