@@ -32,6 +32,8 @@ from retro import kernel_cache
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from numba.core.types import Type
+
 SIGNATURES = Path(__file__).parent / "signatures"
 WORTH_A_PROCESS = 4  # kernels; starting one takes as long as compiling a small kernel
 POLL_SECONDS = 0.02
@@ -49,7 +51,7 @@ class Wanted(NamedTuple):
         return getattr(import_module(self.module), self.function)
 
     @property
-    def arguments(self) -> tuple[Any, ...]:
+    def arguments(self) -> tuple[Type, ...]:
         return tuple(read_type(text) for text in self.types)
 
     @property
@@ -72,7 +74,7 @@ def signatures(name: str) -> list[Wanted]:
     return found
 
 
-def read_type(text: str) -> Any:
+def read_type(text: str) -> Type:
     """A numba type from what `kernel_cache.spell` says of it.
 
     >>> read_type("array(uint64, 1d, C)"), read_type("tuple(int64, bool)")
@@ -84,14 +86,14 @@ def read_type(text: str) -> Any:
     return kind
 
 
-def _read(text: str) -> tuple[Any, str]:
+def _read(text: str) -> tuple[Type, str]:
     """The type at the beginning of a text, and what follows it."""
     from numba import types
 
     array = re.match(r"array\((\w+), (\d)d, ([ACF])\)", text)
     if array:
         dtype, dimensions, layout = array.groups()
-        kind: Any = types.Array(_scalar(dtype), int(dimensions), layout)  # type: ignore[arg-type]
+        kind: Type = types.Array(_scalar(dtype), int(dimensions), layout)  # type: ignore[arg-type]
         return kind, text[array.end() :]
     name = re.match(r"[\w.]+", text)
     if name is None:
@@ -106,13 +108,13 @@ def _read(text: str) -> tuple[Any, str]:
     return types.BaseTuple.from_types(items, _named(name[0])), rest[1:]
 
 
-def _scalar(name: str) -> Any:
+def _scalar(name: str) -> Type:
     from numba import types
 
     return types.boolean if name == "bool" else getattr(types, name)
 
 
-def _named(name: str) -> Any:
+def _named(name: str) -> type | None:
     """The class of a named tuple; this machine's choice of bit instructions, not the recorder's."""
     if name == "tuple":
         return None
@@ -121,7 +123,8 @@ def _named(name: str) -> Any:
         from retro.bits import bit_instructions
 
         return type(bit_instructions())
-    return getattr(import_module(module), owner)
+    found: type = getattr(import_module(module), owner)
+    return found
 
 
 @contextlib.contextmanager

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import inf
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from retro.games.game import Position
 
 Source = Literal["rules", "table", "search", "both"]
+Json = dict[str, Any]  # an object of JSON: what it holds depends on the name
 
 
 class RatedMove(NamedTuple):

@@ -19,7 +19,7 @@ choice. `RETRO_BITS=portable` in the environment forces the portable one.
 from __future__ import annotations
 
 import os
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from llvmlite import binding, ir
@@ -29,6 +29,11 @@ from numba.extending import intrinsic, overload
 
 from retro.errors import BadTextError
 from retro.jit import inner
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Kernel = Callable[..., object]
 
 ENVIRONMENT_VARIABLE = "RETRO_BITS"
 U0, U1 = np.uint64(0), np.uint64(1)
@@ -47,6 +52,7 @@ class Portable(NamedTuple):
 
 
 BitInstructions = Native | Portable
+Word = int | np.uint64
 
 
 def has_bmi2() -> bool:
@@ -66,7 +72,7 @@ def bit_instructions() -> BitInstructions:
     return Native() if wanted != "portable" and has_bmi2() else Portable()
 
 
-def _declare(name: str) -> Any:
+def _declare(name: str) -> Kernel:
     """A numba function of two words that compiles to one LLVM intrinsic."""
 
     @intrinsic
@@ -132,7 +138,7 @@ def portable_deposit(word, mask):
     return word & mask
 
 
-def extract(bits: BitInstructions, word: Any, mask: Any) -> Any:
+def extract(bits: BitInstructions, word: Word, mask: Word) -> np.uint64:
     """Gather the bits of `word` under `mask` at the low end. Plain twin; kernels get the fast one.
 
     >>> bin(extract(Portable(), 0b00100001, 0b01101001))
@@ -142,7 +148,7 @@ def extract(bits: BitInstructions, word: Any, mask: Any) -> Any:
     return np.uint64(sum((int(word) >> place & 1) << i for i, place in enumerate(places)))
 
 
-def deposit(bits: BitInstructions, word: Any, mask: Any) -> Any:
+def deposit(bits: BitInstructions, word: Word, mask: Word) -> np.uint64:
     """Scatter the low bits of `word` to the places of `mask`. Plain twin of the fast one.
 
     >>> bin(deposit(Portable(), 0b0111, 0b01101001))
@@ -152,7 +158,7 @@ def deposit(bits: BitInstructions, word: Any, mask: Any) -> Any:
     return np.uint64(sum((int(word) >> i & 1) << place for i, place in enumerate(places)))
 
 
-def _chosen(bits: Any, native: Any, portable: Any) -> Any:
+def _chosen(bits: types.NamedTuple, native: Kernel, portable: Kernel) -> Kernel:
     if bits.instance_class is Native:
         return native
     if bits.instance_class is Portable:

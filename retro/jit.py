@@ -24,6 +24,7 @@ from retro.kernel_cache import KernelCache, shelf
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+# `Any`: numba's types do not know the options without wrappers.
 _ENTRY: dict[str, Any] = {"nogil": True, "no_cfunc_wrapper": True}
 _INNER: dict[str, Any] = {"nogil": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 _INLINED: dict[str, Any] = {"nogil": True, "forceinline": True, "no_cfunc_wrapper": True}
@@ -31,7 +32,7 @@ _INLINED: dict[str, Any] = {"nogil": True, "forceinline": True, "no_cfunc_wrappe
 shelf()  # looks at the sources now, before the kernels' modules are imported
 
 
-def entry(function: Callable[..., Any]) -> Any:
+def entry(function: Callable[..., object]) -> Any:
     """Compile a kernel that Python calls, and keep it on disk."""
     kernel: Any = njit(**_ENTRY)(function)
     if not isinstance(kernel, FunctionType):  # NUMBA_DISABLE_JIT leaves it as it is

@@ -34,7 +34,7 @@ import sys
 import uuid
 from functools import cache
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import llvmlite
 import numba
@@ -47,6 +47,15 @@ from numba.core.serialize import dumps
 from numba.core.sigutils import normalize_signature
 from numba.core.types import BaseTuple
 from numba.misc.appdirs import AppDirs
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numba.core.types import Type
+
+    Inner = Any  # of the inner rooms of numba, which have no types
+    Arguments = tuple[Type, ...]
+    Packed = tuple[object, ...]  # a compiled kernel as numba takes it apart
 
 APPLICATION = "retro-tablebase"
 ROOT = Path(__file__).parents[1]
@@ -122,16 +131,17 @@ def digest(root: Path = ROOT) -> str | None:
     return total.hexdigest()[:DIGEST_LETTERS]
 
 
-def _setting(name: str) -> Any:
+def _setting(name: str) -> int | str | None:
     """A setting of numba, from its environment variable or its file; None if it has none."""
-    return getattr(config, name, None)
+    found: int | str | None = getattr(config, name, None)
+    return found
 
 
 def cache_folder() -> Path | None:
     """Where the digests' folders are: in `NUMBA_CACHE_DIR`, else in the user's cache, if any."""
     chosen = _setting("CACHE_DIR")
     if chosen:
-        return Path(chosen).absolute() / APPLICATION
+        return Path(str(chosen)).absolute() / APPLICATION
     folder = Path(AppDirs(appname=APPLICATION, appauthor=False).user_cache_dir)
     return folder if folder.is_absolute() else None  # "~" of somebody without a home
 
@@ -161,7 +171,7 @@ class Shelf:
         """Whether something was written by this name."""
         return any((folder / name).exists() for folder in self._folders())
 
-    def find(self, name: str) -> Any:
+    def find(self, name: str) -> Packed | None:
         """As `read`; waits for a partner who is at work on it."""
         found = self.read(name)
         if found is None and self.partner is not None and self.partner.waits_for(self, name):
@@ -178,14 +188,15 @@ class Shelf:
             return False
         return os.access(self.folder, os.W_OK)
 
-    def read(self, name: str) -> Any:
+    def read(self, name: str) -> Packed | None:
         """What was written by this name, or None. Whatever is wrong with it, it is as if absent."""
         for folder in self._folders():
             with contextlib.suppress(Exception):  # another hand's: unpickling may raise anything
                 data = (folder / name).read_bytes()
                 checksum, data = data[:32], data[32:]
                 if hashlib.sha256(data).digest() == checksum:
-                    return pickle.loads(data)
+                    found: Packed = pickle.loads(data)
+                    return found
         return None
 
     def write(self, name: str, data: bytes) -> None:
@@ -238,7 +249,7 @@ def shelf() -> Shelf:
 class KernelCache(_Cache):
     """What numba asks for compiled versions of one function: a file of the shelf for each."""
 
-    def __init__(self, function: Any) -> None:
+    def __init__(self, function: Callable[..., object]) -> None:
         self._function = function
         self.name = f"{function.__module__}.{function.__qualname__}".replace("<locals>", "in")
         self._enabled = True
@@ -248,14 +259,14 @@ class KernelCache(_Cache):
         folder = shelf().folder
         return str(folder) if folder else None
 
-    def load_overload(self, sig: Any, target_context: Any) -> Any:
+    def load_overload(self, sig: Arguments, target_context: Inner) -> CompileResult | None:
         target_context.refresh()
         if not self._enabled:
             return None
         found = shelf().find(self.file_of(sig, target_context.codegen()))
         return None if found is None else CompileResult._rebuild(target_context, *found)
 
-    def save_overload(self, sig: Any, data: Any) -> None:
+    def save_overload(self, sig: Arguments, data: Inner) -> None:
         if self._enabled and not data.lifted and not data.library.has_dynamic_globals:
             shelf().write(self.file_of(sig, data.codegen), dumps(data._reduce()))
 
@@ -268,7 +279,7 @@ class KernelCache(_Cache):
     def flush(self) -> None:
         """Nothing is held back."""
 
-    def file_of(self, sig: Any, codegen: Any) -> str:
+    def file_of(self, sig: Arguments, codegen: Inner) -> str:
         """The file of one signature; functions of other projects are told apart by their source."""
         arguments, _ = normalize_signature(sig)
         held = self._function.__closure__ or ()
@@ -281,7 +292,7 @@ class KernelCache(_Cache):
         return f"{self.name}-{hashlib.sha256(repr(key).encode()).hexdigest()[:16]}.kernel"
 
 
-def spell(kind: Any) -> str:
+def spell(kind: Type) -> str:
     """A numba type in full: its own text leaves out which of two classes of one name a tuple is."""
     if not isinstance(kind, BaseTuple):
         return str(kind)

@@ -22,9 +22,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
-from retro.answers import Answers, Line, Probe, RatedMove, Solution
+from retro.answers import Answers, Json, Line, Probe, RatedMove, Solution
 from retro.errors import IllegalPositionError, NoDistancesError
 from retro.games.values import VALUE_NAMES
 
@@ -37,9 +37,18 @@ if TYPE_CHECKING:
     from tablebase.plans import Plan
     from tablebase.strategy import Strategy
 
-__all__ = ["Answers", "Counts", "Level", "Line", "Probe", "RatedMove", "Solution", "Verified"]
+__all__ = [
+    "Answers",
+    "Counts",
+    "Json",
+    "Level",
+    "Line",
+    "Probe",
+    "RatedMove",
+    "Solution",
+    "Verified",
+]
 
-Json = dict[str, Any]
 Level = Literal["quick", "sample", "full"]
 LEVELS: tuple[Level, ...] = ("quick", "sample", "full")
 Report = Callable[[str, int], None]  # what is being checked, and the ply

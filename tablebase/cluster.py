@@ -23,7 +23,7 @@ import logging
 import threading
 import time
 from concurrent.futures import Future
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
 
 from dask.system import CPU_COUNT
 from distributed import Client, KilledWorker, LocalCluster, get_worker
@@ -98,6 +98,9 @@ def _start_local(threads: int | None, processes: int, memory: int | None) -> Loc
     )
 
 
+Made = TypeVar("Made")
+
+
 class _Job(NamedTuple):
     """What a worker must be able to do, and what it takes."""
 
@@ -109,7 +112,7 @@ class _Job(NamedTuple):
 class _Open(NamedTuple):
     """A function that was submitted: who waits for its result, and how to submit it again."""
 
-    outer: Future[Any]
+    outer: Future[Any]  # of whatever the function returns
     again: Callable[[], None]
 
 
@@ -142,7 +145,7 @@ class Cluster(Pool):
 
     def hands(self) -> tuple[Hand, ...]:
         """What the present workers have; waits for the first one."""
-        found: dict[str, Any] = {}
+        found: dict[str, Hand | Exception] = {}
         end = time.monotonic() + SECONDS_FOR_WORKERS
         while not found:
             with self._lost():
@@ -231,23 +234,25 @@ class Cluster(Pool):
         self._refused[address] = f"worker {address} is not used: {why}"
         self._announce(self._refused[address])
 
-    def submit(self, function: Callable[..., Any], /, *arguments: Any, **_: Any) -> Future[Any]:
+    def submit(
+        self, function: Callable[..., Made], /, *arguments: object, **_: object
+    ) -> Future[Made]:
         """Run a function on a worker that has memory for it."""
-        outer: Future[Any] = Future()
+        outer: Future[Made] = Future()
         outer.set_running_or_notify_cancel()
         self._try(function, arguments, outer, RETRIES)
         return outer
 
     def _try(
         self,
-        function: Callable[..., Any],
-        arguments: tuple[Any, ...],
-        outer: Future[Any],
+        function: Callable[..., Made],
+        arguments: tuple[object, ...],
+        outer: Future[Made],
         left: int,
     ) -> None:
         """Have a function run; if that fails for a reason that may pass, `left` times more."""
 
-        def settle(done: Future[Any]) -> None:
+        def settle(done: Future[Made | _Raised]) -> None:
             if self._open.pop(done, None) is None:
                 return  # another one was submitted in its place
             if left and not self._closing.is_set() and _may_pass(done):
@@ -268,7 +273,7 @@ class Cluster(Pool):
             self._announce(f"{self.address}: {_line(error)}")
             outer.set_exception(self._lost_error())
 
-    def _settle(self, inner: Future[Any], outer: Future[Any]) -> None:
+    def _settle(self, inner: Future[Made | _Raised], outer: Future[Made]) -> None:
         """Give a result or an error its place and its name."""
         error = self._lost_error() if inner.cancelled() else inner.exception()
         if isinstance(error, KilledWorker):
@@ -340,14 +345,14 @@ class _Raised(NamedTuple):
     may_pass: bool
 
 
-def _may_pass(done: Future[Any]) -> bool:
+def _may_pass(done: Future[Made | _Raised]) -> bool:
     if done.cancelled() or done.exception() is not None:
         return False
     found = done.result()
     return isinstance(found, _Raised) and found.may_pass
 
 
-def _run(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+def _run(function: Callable[..., Made], arguments: tuple[object, ...]) -> Made | _Raised:
     """Run a task."""
     try:
         return function(*arguments)

@@ -16,14 +16,14 @@ import re
 from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import retro.games
 from retro.errors import BadTextError
 from retro.games.game import Board
 
 if TYPE_CHECKING:
-    from retro.games.game import Game
+    from retro.games.game import AnyGame
 
 DEFAULT_GAME = "connect4"
 _FOLDERS = {m.name.replace("_", "-"): m.name for m in iter_modules(retro.games.__path__) if m.ispkg}
@@ -31,7 +31,7 @@ NAMES = (DEFAULT_GAME, *sorted(set(_FOLDERS) - {DEFAULT_GAME}))
 
 
 @cache
-def find_game(name: str) -> Game[Any, Any]:
+def find_game(name: str) -> AnyGame:
     """The record of a game.
 
     >>> find_game("mnk").players
@@ -39,7 +39,7 @@ def find_game(name: str) -> Game[Any, Any]:
     """
     if name not in _FOLDERS:
         raise BadTextError(f"found game {name!r}, wanted one of {', '.join(NAMES)}")
-    game: Game[Any, Any] = import_module(f"retro.games.{_FOLDERS[name]}").GAME
+    game: AnyGame = import_module(f"retro.games.{_FOLDERS[name]}").GAME
     return game
 
 

@@ -134,6 +134,9 @@ class Game(Generic[B, P]):
         return self.parse(size or self.usual, {name: str(text) for name, text in options.items()})
 
 
+AnyGame = Game[Any, Any]  # of which it is not known which boards and positions it has
+
+
 class Rules(Protocol):
     """The rules of a board for kernels: a NamedTuple, otherwise as the game likes it."""
 
@@ -148,7 +151,7 @@ class Board(ABC):
     game_name: ClassVar[str]
 
     @property
-    def game(self) -> Game[Any, Any]:
+    def game(self) -> AnyGame:
         """The record of the game, which reads and writes its text."""
         from retro.games.catalogue import find_game
 

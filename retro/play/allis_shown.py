@@ -17,7 +17,7 @@ proof: the second player at least draws: baseclaim a1 b1 b2 d1, claimeven c1 c2,
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from retro.errors import GameOverError, WrongBoardError
 from retro.games.connect4.allis import require_even_height, rules_of, square_text, squares_in
@@ -26,6 +26,7 @@ from retro.games.connect4.allis_proof import proof as proof_of
 from retro.games.connect4.rules import Connect4Position
 
 if TYPE_CHECKING:
+    from retro.answers import Json
     from retro.games.connect4.allis import Rule
     from retro.games.connect4.allis_proof import Proof
     from retro.games.connect4.rules import Connect4Board
@@ -45,17 +46,22 @@ class Reading(NamedTuple):
 
 def read_rules(position: Position) -> list[Reading]:
     """The readings of a position of Connect Four on a board of even height."""
+    asked = _of_connect4(position)
+    require_even_height(asked.board)
+    if asked.is_over():
+        raise GameOverError(asked.over_message())
+    if asked.side_to_move == "first":
+        return [_reading("", asked, proof_of(asked))]
+    return [
+        _reading(asked.move_text(move), asked.play(move), proof_after(asked, move))
+        for move in asked.moves_in_order()
+    ]
+
+
+def _of_connect4(position: Position) -> Connect4Position:
     if not isinstance(position, Connect4Position):
         raise WrongBoardError(f"found {position.board}, wanted a board of Connect Four")
-    require_even_height(position.board)
-    if position.is_over():
-        raise GameOverError(position.over_message())
-    if position.side_to_move == "first":
-        return [_reading("", position, proof_of(position))]
-    return [
-        _reading(position.move_text(move), position.play(move), proof_after(position, move))
-        for move in position.moves_in_order()
-    ]
+    return position
 
 
 def _reading(move: str, after: Connect4Position, proof: Proof | None) -> Reading:
@@ -65,7 +71,7 @@ def _reading(move: str, after: Connect4Position, proof: Proof | None) -> Reading
 
 def rules_text(position: Position) -> str:
     """The readings for people."""
-    readings, board = read_rules(position), position.board
+    readings, board = read_rules(position), _of_connect4(position).board
     lines = [f"Allis' rules in {board.game_name} {board.size_text}, {position.text or 'start'}"]
     for reading in readings:
         if reading.move:
@@ -76,7 +82,7 @@ def rules_text(position: Position) -> str:
     return "\n".join(lines)
 
 
-def _instances(reading: Reading, board: Any) -> list[str]:
+def _instances(reading: Reading, board: Connect4Board) -> list[str]:
     """A line for each rule that is there: how many instances, and their squares."""
     lines = []
     for name in NAMES:
@@ -88,7 +94,7 @@ def _instances(reading: Reading, board: Any) -> list[str]:
     return lines
 
 
-def _verdict(reading: Reading, board: Any) -> str:
+def _verdict(reading: Reading, board: Connect4Board) -> str:
     if reading.proof is None:
         return f"no proof: {reading.unsolved} groups of the first player are left unsolved"
     if not reading.proof.rules:
@@ -100,9 +106,9 @@ def _squares(rule: Rule, board: Connect4Board) -> list[str]:
     return [square_text(board, square) for square in squares_in(rule.squares)]
 
 
-def rules_json(position: Position) -> list[dict[str, Any]]:
+def rules_json(position: Position) -> list[Json]:
     """The readings for programs, all of them."""
-    board: Any = position.board
+    board = _of_connect4(position).board
     return [
         {
             "move": reading.move or None,
@@ -120,7 +126,7 @@ def rules_json(position: Position) -> list[dict[str, Any]]:
     ]
 
 
-def _rule_json(rule: Rule, board: Connect4Board) -> dict[str, Any]:
+def _rule_json(rule: Rule, board: Connect4Board) -> Json:
     return {
         "rule": rule.name,
         "squares": _squares(rule, board),

@@ -15,7 +15,7 @@ from __future__ import annotations
 import os
 import sys
 from importlib.util import module_from_spec, spec_from_file_location
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Protocol
 
 from retro.play.record import LONGEST_NAME, LONGEST_REMARK, one_line
 from retro.play.record_text import read_record
@@ -27,7 +27,13 @@ if TYPE_CHECKING:
     from retro.games.game import Position
 
 
-def load(text: str) -> Any:
+class Own(Protocol):
+    """A player of one's own: `choose`, and what else of `Player` it has."""
+
+    def choose(self, position: Position) -> int | str: ...
+
+
+def load(text: str) -> Own:
     """An object of the class that `FILE.py:CLASS` names."""
     path, _, name = text.rpartition(":")
     spec = spec_from_file_location("player_of_ones_own", path)
@@ -36,10 +42,11 @@ def load(text: str) -> Any:
     module = module_from_spec(spec)
     sys.modules[spec.name] = module
     spec.loader.exec_module(module)
-    return getattr(module, name)()
+    player: Own = getattr(module, name)()
+    return player
 
 
-def serve(player: Any, lines: Iterable[str], out: TextIO) -> None:
+def serve(player: Own, lines: Iterable[str], out: TextIO) -> None:
     """Answer lines until there are no more."""
     position: Position | None = None
     for line in lines:
@@ -62,13 +69,13 @@ def serve(player: Any, lines: Iterable[str], out: TextIO) -> None:
             _answer(player, position, out)
 
 
-def _tell(player: Any, name: str, *facts: object) -> None:
+def _tell(player: Own, name: str, *facts: object) -> None:
     method = getattr(player, name, None)
     if method is not None:
         method(*facts)
 
 
-def _answer(player: Any, position: Position, out: TextIO) -> None:
+def _answer(player: Own, position: Position, out: TextIO) -> None:
     move = player.choose(position)
     name, nodes, remark = (getattr(player, fact, None) for fact in ("name", "nodes", "remark"))
     if name:

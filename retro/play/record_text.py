@@ -31,7 +31,7 @@ import json
 import math
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from retro.errors import (
     BadTextError,
@@ -47,8 +47,11 @@ from retro.play.record import REASONS, RULES, Cost, GameRecord, Reason, rules_re
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from retro.answers import Json
     from retro.games.game import Board, Position
     from retro.games.values import Player as Side
+
+Kind = TypeVar("Kind")
 
 FORMAT, VERSION = "tablebase game", 1
 LONGEST = 1_000_000  # characters: nobody's game takes a megabyte
@@ -86,7 +89,7 @@ def _write_cost(cost: Cost) -> str:
     return ", ".join(words) + (f"; {cost.remark}" if cost.remark else "")
 
 
-def to_json(record: GameRecord) -> dict[str, Any]:
+def to_json(record: GameRecord) -> Json:
     """A record for programs."""
     board, result = record.board, record.result
     return {
@@ -123,11 +126,12 @@ def read_record(text: str, board: Board | None = None) -> GameRecord:
     return from_json(_parse_json(text), board) if is_json else _read_text(text, board)
 
 
-def _parse_json(text: str) -> Any:
+def _parse_json(text: str) -> object:
     try:
-        return json.loads(text)
+        found: object = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise BadTextError(f"the game is no JSON: {error}") from None
+    return found
 
 
 def _read_text(text: str, board: Board | None) -> GameRecord:
@@ -246,7 +250,7 @@ def _with_result(record: GameRecord, claimed: tuple[Side | None, Reason, str] | 
     return record.end(winner, reason, words)
 
 
-def from_json(content: Any, board: Board | None = None) -> GameRecord:
+def from_json(content: object, board: Board | None = None) -> GameRecord:
     """A record from the JSON of one, already parsed."""
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise BadTextError(f'found other JSON than a game\'s, wanted "format": "{FORMAT}"')
@@ -266,7 +270,7 @@ def from_json(content: Any, board: Board | None = None) -> GameRecord:
     return record if result is None else _with_result(record, _result_of(result))
 
 
-def _play_json(record: GameRecord, move: Any) -> GameRecord:
+def _play_json(record: GameRecord, move: object) -> GameRecord:
     if isinstance(move, str):  # a list of moves alone
         move = {"move": move}
     if not isinstance(move, dict):
@@ -283,7 +287,7 @@ def _play_json(record: GameRecord, move: Any) -> GameRecord:
     return record.play(record.position.read_move(_get(move, "move", str)), cost)
 
 
-def _result_of(content: Any) -> tuple[Side | None, Reason, str]:
+def _result_of(content: object) -> tuple[Side | None, Reason, str]:
     if not isinstance(content, dict):
         raise BadTextError(f"found result {content!r:.60}, wanted an object")
     winner, reason = content.get("winner"), content.get("reason")
@@ -292,13 +296,12 @@ def _result_of(content: Any) -> tuple[Side | None, Reason, str]:
     return winner, reason, _get(content, "words", str, "")
 
 
-_MISSING = object()
-
-
-def _get(content: Mapping[str, Any], name: str, kind: type, default: Any = _MISSING) -> Any:
-    """What a JSON object holds by a name, of the right kind."""
+def _get(
+    content: Mapping[str, object], name: str, kind: type[Kind], default: Kind | None = None
+) -> Kind:
+    """What a JSON object holds by a name, of the right kind; without a default it must."""
     found = content.get(name, default)
-    if found is _MISSING:
+    if found is None and name not in content:
         raise BadTextError(f"the game has no {name!r}")
     if not isinstance(found, kind):
         raise BadTextError(f"found {name} {found!r:.60}, wanted {kind.__name__}")

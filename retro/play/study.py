@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import retro.svg as svg
 from retro.errors import GameOverError
@@ -24,6 +24,7 @@ from retro.play.lookahead import alpha_beta, minimax
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from retro.answers import Json
     from retro.games.game import Position
     from retro.play.lookahead import Evaluation, Found
 
@@ -66,7 +67,7 @@ class Study:
     title: str
     rows: tuple[DepthRow, ...]
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> Json:
         """For JSON."""
         rows = [{**asdict(row), "saved": row.saved} for row in self.rows]
         for row in rows:

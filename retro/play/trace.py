@@ -26,7 +26,7 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass, replace
 from math import inf
-from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Generic, Literal, NamedTuple, Protocol, TypeVar
 
 from retro.errors import BadTextError, DoesNotFitError, GameOverError
 from retro.play.lookahead import DECIDED
@@ -35,6 +35,7 @@ from retro.play.tree import Tree, number_text
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from retro.answers import Json
     from retro.games.game import Position
     from retro.games.values import Player
     from retro.play.lookahead import Evaluation
@@ -83,9 +84,9 @@ class TraceNode:
         """The nodes shown from here on."""
         return 1 + sum(branch.size() for branch in self.branches)
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> Json:
         """For JSON; a bound of None is no bound: alpha -inf, beta inf."""
-        found: dict[str, Any] = {"branch": self.branch, "kind": self.kind}
+        found: Json = {"branch": self.branch, "kind": self.kind}
         found |= {"side": self.side, "value": self.value}
         for name, window in (("entered", self.entered), ("left", self.left)):
             if window is not None:
@@ -140,7 +141,7 @@ class Trace:
         """Nodes that were visited and are not shown."""
         return self.visited - self.root.size()
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> Json:
         """For JSON: plain dictionaries, lists, texts and numbers."""
         return {
             "title": self.title,

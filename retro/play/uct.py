@@ -19,7 +19,7 @@ bytes, and a full tree is searched on without growing.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -32,7 +32,7 @@ from retro.play.uct_kernels import ROOT, grow, look_two_plies, make_tree, plant
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from retro.games.game import Position
+    from retro.games.game import Position, Rules
 
     Report = Callable[[int, float], None]  # playouts and seconds so far
 
@@ -87,7 +87,7 @@ class Search:
     """
 
     def __init__(
-        self, rules: Any, state: tuple[int, int], seed: int = 0, nodes: int = NODES
+        self, rules: Rules, state: tuple[int, int], seed: int = 0, nodes: int = NODES
     ) -> None:
         words = np.uint64(state[0]), np.uint64(state[1])
         if outcome_of(rules, *words) != UNDECIDED:

@@ -21,7 +21,7 @@ import contextlib
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from retro.errors import BadTextError, WrongBoardError
 from retro.games.catalogue import DEFAULT_GAME, NAMES, find_game
@@ -34,7 +34,7 @@ from tablebase.files.remote import is_url
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from retro.games.game import Board, Game, Position
+    from retro.games.game import AnyGame, Board, Position
 
 BUILD = "build-tablebase"
 _SIZE = re.compile(r"[0-9]+[xX][0-9]+", re.ASCII)
@@ -73,7 +73,7 @@ class Asked:
     """What a command line asks about."""
 
     options: argparse.Namespace
-    game: Game[Any, Any] | None  # None if it was not named
+    game: AnyGame | None  # None if it was not named
     size: str  # of the board; "" if it was not named
     file: Path | str | None  # a table, or the URL of one, in the place of a board
     position: str | None
@@ -124,7 +124,7 @@ class Asked:
         if not is_silent and asked != board:
             raise WrongBoardError(f"{path} holds {board}, wanted {asked}")
 
-    def _make(self, game: Game[Any, Any], size: str | None) -> Board:
+    def _make(self, game: AnyGame, size: str | None) -> Board:
         board: Board = game.make(size or "", **given_options(self.options))
         return board
 

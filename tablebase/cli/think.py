@@ -9,7 +9,7 @@ tablebase study mnk 3x3                            minimax against alpha-beta, d
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from retro.errors import BadTextError, StorageError
 from tablebase.answers import position_json
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from retro.games.game import Position
     from retro.play.tree import Tree
+    from tablebase.answers import Json
     from tablebase.cli.grammar import Asked
 
 MOST_SHOWN = 300
@@ -84,7 +85,7 @@ def trace_command(asked: Asked) -> int:
     from retro.play.trace_text import trace_text
 
     options = asked.options
-    about: dict[str, Any] = {}
+    about: Json = {}
     if options.exercise and options.tree is None:
         raise BadTextError("--exercise wants a tree: --tree FILE")
     if options.rules:

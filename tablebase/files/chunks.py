@@ -24,7 +24,7 @@ CHECKSUM_BYTES = 4
 MODULUS = 65535
 
 
-def pack_chunk(items: NDArray[Any], length: int, *, level: int, shuffle: bool) -> bytes:
+def pack_chunk(items: NDArray[np.generic], length: int, *, level: int, shuffle: bool) -> bytes:
     """A chunk of `length` items, filled up with zeros.
 
     >>> packed = pack_chunk(np.arange(3, dtype="<u8"), 4, level=3, shuffle=True)
@@ -41,7 +41,7 @@ def pack_chunk(items: NDArray[Any], length: int, *, level: int, shuffle: bool) -
 
 
 def unpack_chunk(
-    packed: bytes, dtype: np.dtype[Any], length: int, *, shuffle: bool
+    packed: bytes, dtype: np.dtype[np.generic], length: int, *, shuffle: bool
 ) -> NDArray[Any]:
     """The items of a chunk; `ValueError` if it is damaged, or larger than it says.
 

@@ -151,9 +151,9 @@ def write_attributes(place: Group, values: Mapping[str, Any]) -> None:
         place.attrs[name] = np.bytes_(value) if isinstance(value, str) else np.int64(value)
 
 
-def from_attributes(kind: type[Content], found: Mapping[str, Any], **known: Any) -> Content:
+def from_attributes(kind: type[Content], found: Mapping[str, object], **known: object) -> Content:
     """A dataclass of integers and texts from attributes of the same names, and what is known."""
-    read: dict[str, Callable[[Any], Any]] = {
+    read: dict[str, Callable[[object], object]] = {
         "int": read_integer,
         "str": read_text,
         "tuple[int, ...]": read_integers,
@@ -163,7 +163,7 @@ def from_attributes(kind: type[Content], found: Mapping[str, Any], **known: Any)
     return kind(**{f.name: read[str(f.type)](found[f.name]) for f in wanted}, **known)
 
 
-def root_attributes(file: File, path: Source) -> dict[str, Any]:
+def root_attributes(file: File, path: Source) -> dict[str, object]:
     """The root attributes of a file, which must be one of ours."""
     found = dict(file.attrs)
     if "format" not in found or read_text(found["format"]) != FORMAT:
@@ -171,7 +171,7 @@ def root_attributes(file: File, path: Source) -> dict[str, Any]:
     return found
 
 
-def require_attributes(path: Source, found: Mapping[str, Any], wanted: Iterable[str]) -> None:
+def require_attributes(path: Source, found: Mapping[str, object], wanted: Iterable[str]) -> None:
     """Name the root attribute that is missing, if any."""
     missing = sorted(set(wanted) - found.keys())
     if missing:
@@ -203,7 +203,7 @@ def finish_table(
 
 def check_finished(
     path: Source,
-    root: Mapping[str, Any],
+    root: Mapping[str, object],
     header: DataclassInstance,
     records: Sequence[DataclassInstance],
 ) -> None:
@@ -218,7 +218,7 @@ def check_finished(
 
 
 def _make_dataset(
-    group: Group, name: str, shape: tuple[int, np.dtype[Any]], chunk: int, filters: Filters
+    group: Group, name: str, shape: tuple[int, np.dtype[np.generic]], chunk: int, filters: Filters
 ) -> h5py.h5d.DatasetID:
     """A data set that says how its chunks are packed; nobody here asks HDF5 to do it.
 
@@ -293,7 +293,7 @@ def write_plain(group: Group, name: str, content: bytes) -> None:
 
 
 def write_array(
-    group: Group, name: str, array: NDArray[Any], chunk: int, *, level: int, shuffle: bool
+    group: Group, name: str, array: NDArray[np.generic], chunk: int, *, level: int, shuffle: bool
 ) -> None:
     """Write an array in chunks, zstd with a checksum for each of them (`chunks`)."""
     filters = Filters(level, shuffle, checksum=True)
@@ -311,7 +311,7 @@ class ChunkedArray:
         self,
         group: Group,
         name: str,
-        shape: tuple[int, np.dtype[Any]],
+        shape: tuple[int, np.dtype[np.generic]],
         chunk: int,
         filters: Filters,
     ) -> None:
@@ -319,7 +319,7 @@ class ChunkedArray:
         self._length, self._filters, self._dtype = min(shape[0], chunk), filters, shape[1]
         self._size = shape[0]
 
-    def write(self, first: int, items: NDArray[Any], pool: Executor) -> None:
+    def write(self, first: int, items: NDArray[np.generic], pool: Executor) -> None:
         """Write items that begin where a chunk does; chunks are packed side by side."""
         begins = range(0, len(items), max(1, self._length))
 
@@ -331,7 +331,7 @@ class ChunkedArray:
         for begin, content in zip(begins, pool.map(packed, begins), strict=True):
             self._dataset.write_direct_chunk((first + begin,), content)
 
-    def chunks(self) -> Iterator[NDArray[Any]]:
+    def chunks(self) -> Iterator[NDArray[np.generic]]:
         """What was written, read back chunk by chunk."""
         for first in range(0, self._size, max(1, self._length)):
             packed = self._dataset.read_direct_chunk((first,))[1]

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import contextlib
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import h5py
 import numpy as np
@@ -83,7 +83,7 @@ def require(path: Source, holds: object, complaint: str) -> None:
 # Attributes.
 
 
-def read_integer(attribute: Any) -> int:
+def read_integer(attribute: object) -> int:
     """An integer attribute: one number, of an integer type.
 
     >>> read_integer(np.int64(7))
@@ -98,7 +98,7 @@ def read_integer(attribute: Any) -> int:
     return int(attribute)
 
 
-def read_integers(attribute: Any) -> tuple[int, ...]:
+def read_integers(attribute: object) -> tuple[int, ...]:
     """A short array of counts.
 
     >>> read_integers(np.array([3, 0]))
@@ -112,7 +112,7 @@ def read_integers(attribute: Any) -> tuple[int, ...]:
     return tuple(found.tolist())
 
 
-def read_text(attribute: Any) -> str:
+def read_text(attribute: object) -> str:
     """A text attribute: fixed-length ASCII as we write it, or a string as others may."""
     if not isinstance(attribute, bytes | str):
         raise ValueError(f"found {type(attribute).__name__}, wanted text")
@@ -124,7 +124,7 @@ def read_text(attribute: Any) -> str:
     return text
 
 
-def require_counts(path: Source, ply: int, record: Any, prefix: str = "") -> None:
+def require_counts(path: Source, ply: int, record: object, prefix: str = "") -> None:
     """The counts of a ply are numbers of positions, and make up their sum."""
     names = ("positions", "win", "draw", "loss", "terminal")
     positions, *rest = (getattr(record, prefix + name) for name in names)

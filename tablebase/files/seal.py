@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import asdict, fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -26,7 +26,7 @@ def ply_name(ply: int) -> str:
     return f"ply-{ply:02d}"
 
 
-def said(header: DataclassInstance) -> dict[str, Any]:
+def said(header: DataclassInstance) -> dict[str, object]:
     """What a header, or a ply, writes: all of its fields but those that are left out.
 
     A field with `LEFT_OUT` is not written, and not part of the digest, while it has its default:

@@ -31,7 +31,6 @@ from tablebase.halves.format import CHUNK_WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
 
     from numpy.typing import NDArray
 
@@ -161,7 +160,7 @@ class PageCache:
         self,
         plies: NDArray[np.int64],
         ranks: NDArray[np.int64],
-        values: NDArray[Any],
+        values: NDArray[np.int8] | NDArray[np.int16],
         gather: Callable[..., None] = gather_values,
     ) -> None:
         """Gather what the pages have of many positions, in place; those of rank -1 stay.

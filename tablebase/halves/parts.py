@@ -20,7 +20,7 @@ import hashlib
 import json
 import uuid
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -34,6 +34,9 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import BinaryIO
 
+    from numpy.typing import NDArray
+
+    from tablebase.answers import Json
     from tablebase.files.packing import Chunk
 
 TAIL = 32 + 8  # bytes: digest and length of the list
@@ -91,7 +94,7 @@ class PartWriter:
         """Remove what was written, unless it is finished."""
         self._aside.unlink(missing_ok=True)
 
-    def finish(self, said: dict[str, Any]) -> None:
+    def finish(self, said: Json) -> None:
         """All is written; `said` is what else the part tells."""
         lists = {"chunks": sorted(self._chunks), "fragments": self._fragments}
         text = json.dumps({**said, **lists}).encode()
@@ -108,7 +111,7 @@ class Part:
     """A part that was written, ready to be read."""
 
     path: Path
-    said: dict[str, Any]
+    said: Json
     chunks: list[Entry]  # by number
     fragment_entries: list[Entry]
 
@@ -148,7 +151,7 @@ class Part:
                         planes[plane] = unpack(frame, str(self.path))[:length]
                 self._require(planes, entry)
 
-    def _require(self, planes: Any, entry: Entry) -> None:
+    def _require(self, planes: NDArray[np.uint64], entry: Entry) -> None:
         if digest_chunk(planes).hex() != entry.digest:
             raise ChecksumError(f"{self.path}: chunk {entry.number} has another digest")
 
@@ -171,7 +174,7 @@ def read_part(path: Path) -> Part:
         text = file.read(length)
     if hashlib.sha256(text).digest() != tail[:32]:
         raise ChecksumError(f"{path} is damaged: its list of chunks does not have its digest")
-    found: dict[str, Any] = json.loads(text)
+    found: Json = json.loads(text)
     lists = [
         [Entry(n, begin, tuple(sizes), sha) for n, begin, sizes, sha in found.pop(name)]
         for name in ("chunks", "fragments")

@@ -31,10 +31,10 @@ from retro.jit import entry, inner
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
 
     from numpy.typing import NDArray
 
+    from retro.games.game import Rules
     from tablebase.keys.store import Page
 
 SOUND, ORDER, NOT_CANONICAL, NOT_LIVE, NOT_CLOSED, WRONG_VALUE, NOT_REACHED = range(7)
@@ -54,7 +54,7 @@ class Fault(NamedTuple):
 
 
 def find_fault(
-    rules: Any,
+    rules: Rules,
     layer: Page,
     after: Page,
     met: NDArray[np.bool_],

@@ -7,7 +7,7 @@ Nothing is copied on the way: arrays are packed where they are, and unpacked whe
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 import zstandard
@@ -16,11 +16,14 @@ from retro.errors import ChecksumError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import Any, BinaryIO
+    from typing import BinaryIO
 
     from numpy.typing import NDArray
 
     Words = NDArray[np.uint64]
+
+Asked = TypeVar("Asked")
+Got = TypeVar("Got")
 
 LEVEL = 1  # the next ones gain little at several times the cost
 AT_ONCE = 1 << 17  # words that are handed to zstd in one call
@@ -62,7 +65,7 @@ class PieceReader:
         if self._read(self._stream.read, 1):
             raise self._other_length()
 
-    def _read(self, read: Callable[[Any], Any], argument: Any) -> Any:
+    def _read(self, read: Callable[[Asked], Got], argument: Asked) -> Got:
         try:
             return read(argument)
         except zstandard.ZstdError as error:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import hashlib
 from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -248,7 +248,7 @@ def write_ply(
     return record
 
 
-def _attributes(record: PlyRecord) -> dict[str, Any]:
+def _attributes(record: PlyRecord) -> dict[str, object]:
     """What the group of a ply says; its name says the ply."""
     return {name: value for name, value in said(record).items() if name != "ply"}
 

@@ -41,6 +41,8 @@ from tablebase.keys.format import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
     from retro.games.game import Board
@@ -291,7 +293,7 @@ def _keys(arrays: dict[str, NDArray[Any]]) -> Keys:
     return Keys(arrays["a"], arrays.get("b", np.empty(0, np.uint64)))
 
 
-def read_record(ply: int, attributes: Any) -> PlyRecord:
+def read_record(ply: int, attributes: Mapping[str, object]) -> PlyRecord:
     return hdf5.from_attributes(PlyRecord, attributes, ply=ply)
 
 

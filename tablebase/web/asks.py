@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import hashlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
     from retro.answers import Line
     from retro.games.game import Board, Position
+    from tablebase.answers import Json
     from tablebase.oracles import Oracle
     from tablebase.tables import Table
     from tablebase.web.http import Request
@@ -75,7 +76,7 @@ def by_openings(position: Position, strong: bool = True) -> Probe | None:
     return Probe(position, moves[0].value, moves, "search")
 
 
-def finished_json(position: Position, outcome: int) -> dict[str, Any]:
+def finished_json(position: Position, outcome: int) -> Json:
     """A finished game, as `solve` prints it: the rules say what it is worth."""
     return {
         **answers.position_json(position.check()),
@@ -167,7 +168,7 @@ class Asks:
         headers = (("Cache-Control", "public, max-age=3600"), *SAFE_HEADERS)
         return Response(200, svg.encode(), "image/svg+xml; charset=utf-8", headers)
 
-    async def many(self, request: Request, content: dict[str, Any]) -> Response:
+    async def many(self, request: Request, content: Json) -> Response:
         """The values of up to 10,000 positions of one board."""
         fields = {name: value for name, value in content.items() if name != "positions"}
         require_known(fields)
@@ -211,7 +212,7 @@ class Asks:
             f"no table of {root.board} is here; build it with: {build_command(root)}"
         )
 
-    def _kept(self, request: Request, content: Any, tables: Sequence[Table]) -> Response:
+    def _kept(self, request: Request, content: Json, tables: Sequence[Table]) -> Response:
         """An answer that never changes."""
         seed = request.target + "".join(table.digest for table in tables)
         tag = f'"{hashlib.sha256(seed.encode()).hexdigest()[:24]}"'

@@ -10,7 +10,7 @@ names is read as that of any request: bounded, and naming no file.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from retro.errors import BadTextError
 from retro.games.catalogue import NAMES
@@ -23,13 +23,14 @@ from tablebase.web.seats import is_seat
 
 if TYPE_CHECKING:
     from retro.games.game import Board
+    from tablebase.answers import Json
 
 LONGEST_RECORD = 200_000
 HUMAN = "human"
 SAVED = ("from", "moves", "seats", "costs", "position")
 
 
-def save(content: dict[str, Any]) -> str:
+def save(content: Json) -> str:
     """The record of the game that a page shows."""
     require_known(content, *SAVED)
     question = read_question({n: v for n, v in content.items() if n not in ("seats", "costs")})
@@ -44,11 +45,11 @@ def save(content: dict[str, Any]) -> str:
     return write_text(record)
 
 
-def _is_list(thing: Any, kind: type) -> bool:
+def _is_list(thing: object, kind: type) -> bool:
     return isinstance(thing, list) and all(isinstance(part, kind) for part in thing)
 
 
-def _cost(content: dict[str, Any]) -> Cost:
+def _cost(content: Json) -> Cost:
     seconds, nodes, remark = (content.get(name) for name in ("seconds", "nodes", "remark"))
     return Cost(
         float(seconds) if isinstance(seconds, int | float) and 0 <= seconds < 1e9 else None,
@@ -57,7 +58,7 @@ def _cost(content: dict[str, Any]) -> Cost:
     )
 
 
-def load(content: dict[str, Any]) -> dict[str, Any]:
+def load(content: Json) -> Json:
     """The game of a file."""
     text = content.get("text")
     if not isinstance(text, str) or len(text) > LONGEST_RECORD:
@@ -81,9 +82,9 @@ def _seats(record: GameRecord) -> list[str]:
     return found if HUMAN in record.seats else [HUMAN, HUMAN]
 
 
-def _named_board(text: str, content: dict[str, Any]) -> Board:
+def _named_board(text: str, content: Json) -> Board:
     """The board that a record names, or else the one that the page shows."""
-    fields: dict[str, Any] = {n: v for n, v in content.items() if n != "text"}
+    fields: Json = {n: v for n, v in content.items() if n != "text"}
     if text.lstrip().startswith("{"):
         try:
             found = json.loads(text)

@@ -12,7 +12,7 @@ import hmac
 import json
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from retro.errors import (
     BadTextError,
@@ -28,6 +28,7 @@ from tablebase.answers import error_json
 from tablebase.web.http import HttpError, Response
 
 if TYPE_CHECKING:
+    from tablebase.answers import Json
     from tablebase.web.http import Request
 
 LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
@@ -71,7 +72,7 @@ def status_of(error: TablebaseError) -> int:
 
 
 def json_response(
-    content: Any, status: int = 200, headers: tuple[tuple[str, str], ...] = ()
+    content: Json, status: int = 200, headers: tuple[tuple[str, str], ...] = ()
 ) -> Response:
     """JSON; kept nowhere unless `headers` say otherwise."""
     body = json.dumps(content, separators=(",", ":")).encode() + b"\n"
@@ -129,7 +130,7 @@ def _listed(names: frozenset[str]) -> str:
     return ", ".join(sorted(names))
 
 
-def body_json(request: Request) -> dict[str, Any]:
+def body_json(request: Request) -> Json:
     """The object that a request carries."""
     try:
         content = json.loads(request.body)

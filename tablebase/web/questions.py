@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from retro.errors import BadTextError, GameOverError, IllegalPositionError
 from retro.games.catalogue import DEFAULT_GAME, find_game
@@ -42,7 +42,7 @@ class Question:
         return self.position.board
 
 
-def read_board(fields: Mapping[str, Any]) -> Board:
+def read_board(fields: Mapping[str, object]) -> Board:
     """The board that a request names; what is left out is the usual.
 
     >>> str(read_board({"game": "mnk", "board": "4x4", "connect": "4"}))
@@ -68,7 +68,7 @@ def read_board(fields: Mapping[str, Any]) -> Board:
     return board
 
 
-def read_question(fields: Mapping[str, Any]) -> Question:
+def read_question(fields: Mapping[str, object]) -> Question:
     """The position that a request names; by default the start."""
     board = read_board(fields)
     text, grid, moves = (_text(fields, name, LONGEST_TEXT) for name in POSITION_NAMES)
@@ -109,7 +109,7 @@ def _play(root: Position, grid: str, words: Sequence[str]) -> Question:
     return Question(position, grid, tuple(found))
 
 
-def _text(fields: Mapping[str, Any], name: str, longest: int) -> str:
+def _text(fields: Mapping[str, object], name: str, longest: int) -> str:
     text = fields.get(name, "")
     if not isinstance(text, str):
         raise BadTextError(f"found {name} {text!r:.40}, wanted text")
@@ -118,7 +118,7 @@ def _text(fields: Mapping[str, Any], name: str, longest: int) -> str:
     return text.strip()
 
 
-def read_flag(fields: Mapping[str, Any], name: str) -> bool:
+def read_flag(fields: Mapping[str, object], name: str) -> bool:
     """Whether something is wanted: `on` or `off`."""
     text = _text(fields, name, 10) or "off"
     if text not in ("on", "off"):
@@ -126,7 +126,7 @@ def read_flag(fields: Mapping[str, Any], name: str) -> bool:
     return text == "on"
 
 
-def read_number(fields: Mapping[str, Any], name: str, default: int, most: int) -> int:
+def read_number(fields: Mapping[str, object], name: str, default: int, most: int) -> int:
     """A whole number from 0 on."""
     text = _text(fields, name, 20) or str(default)
     if not re.fullmatch(r"[0-9]{1,9}", text, re.ASCII) or int(text) > most:
@@ -134,7 +134,7 @@ def read_number(fields: Mapping[str, Any], name: str, default: int, most: int) -
     return int(text)
 
 
-def require_known(fields: Mapping[str, Any], *names: str) -> None:
+def require_known(fields: Mapping[str, object], *names: str) -> None:
     """Refuse a field that nobody reads: a misspelt option must not go unnoticed."""
     game = find_game(_text(fields, "game", 40) or DEFAULT_GAME)
     known = [*BOARD_NAMES, *(option.name for option in game.options), *names]

@@ -28,7 +28,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from hashlib import sha256
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from retro.errors import BadTextError, TablebaseError
 from retro.games.catalogue import NAMES, find_game
@@ -48,6 +48,7 @@ from tablebase.web.stream import position_events
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
+    from tablebase.answers import Json
     from tablebase.oracles import Oracle
     from tablebase.web.guard import Guard
     from tablebase.web.http import Request
@@ -237,7 +238,7 @@ class Routes:
         return json_response(await self._works().pause(questions.read_board(content)))
 
 
-def _game_json(name: str) -> dict[str, Any]:
+def _game_json(name: str) -> Json:
     game = find_game(name)
     options = [
         {

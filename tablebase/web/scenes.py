@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from retro.games.picture import Layout, draw, icon
 from retro.games.scene import grid_of, next_mark, one_mark, palette_of, scene_of
@@ -26,10 +26,11 @@ if TYPE_CHECKING:
     from retro.games.game import Board, Position
     from retro.games.picture import Box
     from retro.games.scene import Mark, Scene, Symbol
+    from tablebase.answers import Json
     from tablebase.web.questions import Question
 
 
-def scene_json(question: Question, flip: bool) -> dict[str, Any]:
+def scene_json(question: Question, flip: bool) -> Json:
     """A position with its picture."""
     position = question.position
     layout = Layout(_scene(question), flip)
@@ -81,7 +82,7 @@ def icons_of(board: Board) -> list[str | None]:
     return [None if mark is None or mark.owner is None else icon(mark) for mark in marks]
 
 
-def picture_json(layout: Layout, ghost: Mark | None) -> dict[str, Any]:
+def picture_json(layout: Layout, ghost: Mark | None) -> Json:
     """The picture, and where its moves are."""
     scene = layout.scene
     spots = [
@@ -117,7 +118,7 @@ def _numbers(box: Box) -> list[float]:
     return [round(number, 1) for number in box]
 
 
-def palette_json(board: Board) -> dict[str, Any]:
+def palette_json(board: Board) -> Json:
     """What the editor offers."""
     palette = palette_of(board)
     return {
@@ -131,6 +132,6 @@ def palette_json(board: Board) -> dict[str, Any]:
     }
 
 
-def _symbol_json(symbol: Symbol) -> dict[str, Any]:
+def _symbol_json(symbol: Symbol) -> Json:
     picture = None if symbol.mark is None else icon(symbol.mark)
     return {"text": symbol.text, "name": symbol.name, "icon": picture}

@@ -12,7 +12,7 @@ import re
 import time
 from functools import lru_cache
 from random import Random
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from retro.errors import BadTextError, GameOverError, TablebaseError
 from retro.play.levels import EXACT_SECONDS, LEVELS, make_level
@@ -23,6 +23,7 @@ from tablebase.perfect import PerfectPlayer
 if TYPE_CHECKING:
     from retro.games.game import Board, Position
     from retro.play.player import Player
+    from tablebase.answers import Json
     from tablebase.oracles import Oracle
     from tablebase.web.searches import Errand
 
@@ -101,7 +102,7 @@ def _player(name: str, board: Board, rng: Random, oracle: Oracle) -> Player:
     return make_player(read_spec(name), board, rng)
 
 
-def thought_json(name: str, position: Position, thought: Thought) -> dict[str, Any]:
+def thought_json(name: str, position: Position, thought: Thought) -> Json:
     """A computer's move."""
     after = position.play(thought.move)
     return {

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from retro.errors import TablebaseError
 from tablebase import answers
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from retro.games.game import Board
+    from tablebase.answers import Json
     from tablebase.tables import Table
 
 MOST_BOARDS, MOST_FILES = 16, 200
@@ -43,7 +44,7 @@ class Shelf:
     def __init__(self, folder: Path | None = None) -> None:
         self.folder = folder or tables_folder()
         self._open: OrderedDict[Board, tuple[Stamp, list[Table]]] = OrderedDict()
-        self._listed: dict[Path, tuple[Stamp, dict[str, Any]]] = {}
+        self._listed: dict[Path, tuple[Stamp, Json]] = {}
         self._lock = threading.Lock()
 
     def tables(self, board: Board) -> list[Table]:
@@ -60,16 +61,16 @@ class Shelf:
                 self._open.popitem(last=False)
             return known[1]
 
-    def listing(self) -> dict[str, Any]:
+    def listing(self) -> Json:
         """Every table of the folder with its counts, as `list` and `stats` print them."""
-        tables: list[dict[str, Any]] = []
-        errors: list[dict[str, Any]] = []
+        tables: list[Json] = []
+        errors: list[Json] = []
         for path in sorted(self.folder.glob(f"*{SUFFIX}"))[:MOST_FILES]:
             found = self._about(path)
             (errors if "error" in found else tables).append(found)
         return {"folder": self.folder.name, "tables": tables, "errors": errors}
 
-    def _about(self, path: Path) -> dict[str, Any]:
+    def _about(self, path: Path) -> Json:
         stamp = _stamp([path])
         with self._lock:
             known = self._listed.get(path)
@@ -85,6 +86,6 @@ class Shelf:
         return found
 
 
-def table_stats(table: Table) -> dict[str, Any]:
+def table_stats(table: Table) -> Json:
     """What `stats` prints of a table; its file without the folder, which is nobody's business."""
     return {**answers.stats_json(table), "file": table.path.name}

@@ -15,7 +15,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from retro.answers import Probe, RatedMove, order_moves
 from retro.errors import TablebaseError, TimeLimitError
@@ -30,18 +30,19 @@ if TYPE_CHECKING:
 
     from retro.answers import Source
     from retro.games.game import Position
+    from tablebase.answers import Json
     from tablebase.oracles import Oracle
     from tablebase.web.http import Request
     from tablebase.web.searches import Errand, Searches
     from tablebase.web.shelf import Shelf
 
-    Tell = Callable[[str, Any], None]
+    Tell = Callable[[str, Json], None]
 
 PROGRESS_SECONDS = 0.4
 ROUNDS = (0.3, 3.0)  # seconds for a move before the next has its turn; then to the end
 
 
-def _event(name: str, content: Any) -> bytes:
+def _event(name: str, content: Json) -> bytes:
     return f"event: {name}\ndata: {json.dumps(content, separators=(',', ':'))}\n\n".encode()
 
 
@@ -55,9 +56,9 @@ async def position_events(
         yield _event("end", {})
         return
     loop = asyncio.get_running_loop()
-    told: asyncio.Queue[tuple[str, Any] | None] = asyncio.Queue()
+    told: asyncio.Queue[tuple[str, Json] | None] = asyncio.Queue()
 
-    def tell(name: str, content: Any) -> None:
+    def tell(name: str, content: Json) -> None:
         loop.call_soon_threadsafe(told.put_nowait, (name, content))
 
     async def work() -> None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from retro.errors import TablebaseError
 from retro.games.catalogue import make_board
@@ -21,6 +21,7 @@ from tablebase.builds import build, plan
 from tablebase.files.places import table_path
 
 if TYPE_CHECKING:
+    from tablebase.answers import Json
     from tablebase.plans import Progress
 
 
@@ -37,7 +38,7 @@ def main() -> int:
     return 0
 
 
-def _carry_out(order: dict[str, Any]) -> None:
+def _carry_out(order: Json) -> None:
     board, folder = make_board(order["board"]), Path(order["folder"])
     planned = plan(board, memory=order["memory"])
     path = table_path(board.start(), folder)
@@ -52,7 +53,7 @@ def _report(progress: Progress) -> None:
     _tell("progress", progress._asdict())
 
 
-def _tell(name: str, content: Any) -> None:
+def _tell(name: str, content: Json) -> None:
     sys.stdout.write(json.dumps({name: content}) + "\n")
     sys.stdout.flush()
 

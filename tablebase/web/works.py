@@ -15,7 +15,7 @@ import signal
 import sys
 import time
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from retro.errors import BadTextError
 from tablebase.answers import board_json
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from retro.games.game import Board
+    from tablebase.answers import Json
 
 PLAN_SECONDS = 30.0
 MOST_REMEMBERED = 20
@@ -37,14 +38,14 @@ class Work:
 
     board: Board
     stage: Stage = "building"
-    plan: dict[str, Any] | None = None
-    progress: dict[str, Any] | None = None
-    built: dict[str, Any] | None = None
-    error: dict[str, Any] | None = None
+    plan: Json | None = None
+    progress: Json | None = None
+    built: Json | None = None
+    error: Json | None = None
     begun: float = field(default_factory=time.monotonic)
     process: asyncio.subprocess.Process | None = None
 
-    def about(self) -> dict[str, Any]:
+    def about(self) -> Json:
         """For the page."""
         return {
             **board_json(self.board),
@@ -66,10 +67,10 @@ class Works:
         self._planning = asyncio.Semaphore(1)
         self._watching: set[asyncio.Task[None]] = set()
 
-    def list(self) -> dict[str, Any]:
+    def list(self) -> Json:
         return {"works": [work.about() for work in self._works.values()]}
 
-    async def plan(self, board: Board) -> dict[str, Any]:
+    async def plan(self, board: Board) -> Json:
         """What a build will take, within half a minute."""
         try:
             async with asyncio.timeout(PLAN_SECONDS), self._planning:
@@ -84,14 +85,14 @@ class Works:
         except TimeoutError:
             raise BusyError(f"{board} was not planned within {PLAN_SECONDS:g} s") from None
         news = [json.loads(line) for line in output.splitlines()]
-        found: dict[str, Any] = next((n for n in news if "plan" in n), {})
+        found: Json = next((n for n in news if "plan" in n), {})
         if not found:
             failed = next((n["error"] for n in news if "error" in n), None)
             raise BadTextError(failed["error"] if failed else f"{board} cannot be planned")
-        plan: dict[str, Any] = found["plan"]
+        plan: Json = found["plan"]
         return plan
 
-    async def begin(self, board: Board) -> dict[str, Any]:
+    async def begin(self, board: Board) -> Json:
         """Begin a build, or go on with one that was paused."""
         busy = next((w for w in self._works.values() if w.stage == "building"), None)
         if busy is not None and busy.board != board:
@@ -109,7 +110,7 @@ class Works:
         task.add_done_callback(self._watching.discard)
         return work.about()
 
-    async def pause(self, board: Board) -> dict[str, Any]:
+    async def pause(self, board: Board) -> Json:
         """Stop a build; what is done stays done."""
         work = self._works.get(board.name)
         if work is None or work.stage != "building" or work.process is None:

@@ -6,7 +6,7 @@ stretches of bounded size, and `stretch_positions` lists what lies there.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -68,7 +68,7 @@ def marked_positions(layout: Layout, ply: int, marks: Words) -> Iterator[Listed]
             yield _select(listed, is_marked)
 
 
-def _select(listed: Listed, which: Any) -> Listed:
+def _select(listed: Listed, which: NDArray[np.bool_] | slice) -> Listed:
     return Listed(listed.first[which], listed.second[which], listed.ranks[which])
 
 

@@ -24,7 +24,7 @@ chosen so that there are many families, but not more than `MOST_FAMILIES`: the l
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -35,6 +35,7 @@ from retro.jit import entry, inner
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from retro.games.game import Rules
     from retro.index.keys.keys import Keys
 
     Numbers = NDArray[np.int64]
@@ -60,7 +61,7 @@ class Grouping(NamedTuple):
         return self.families * self.shares
 
 
-def make_grouping(rules: Any, shares: int = 1, most: int = MOST_FAMILIES) -> Grouping:
+def make_grouping(rules: Rules, shares: int = 1, most: int = MOST_FAMILIES) -> Grouping:
     """How the layers of a game are cut.
 
     >>> from retro.games.line_kernels import lines_rules
@@ -85,7 +86,7 @@ def make_grouping(rules: Any, shares: int = 1, most: int = MOST_FAMILIES) -> Gro
     return Grouping(a, b, place, base, families, shares)
 
 
-def find_orbits(rules: Any) -> list[tuple[int, int]]:
+def find_orbits(rules: Rules) -> list[tuple[int, int]]:
     """The orbits of the cells that a game counts, each as the bits of a state.
 
     The canonical state of one bit alone is the first bit of its orbit.

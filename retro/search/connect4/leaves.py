@@ -27,7 +27,7 @@ The engine chooses by *type*: with `NoLeaves` the code is not there.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numba.core.errors import TypingError
@@ -43,6 +43,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from retro.index.halves.layout import Layout, Shape
+
+    Run = tuple[NDArray[np.uint64] | NDArray[np.int64], int, int]  # array, first place, step
 
 NO_VALUE = np.int64(2)
 MOST = 32  # positions asked about at a time, the width of the widest board
@@ -106,7 +108,7 @@ def fork_leaves(leaves: Leaves | NoLeaves) -> Leaves | NoLeaves:
     )
 
 
-def leaf_values(leaves: Leaves | NoLeaves, stones: Any, count: int, values: Any) -> None:
+def leaf_values(leaves: Leaves | NoLeaves, stones: Run, count: int, values: Run) -> None:
     """Find the values of `count` quiet positions for their sides to move, or NO_VALUE.
 
     `stones` holds mover and mask of each, `values` takes the answers: both as

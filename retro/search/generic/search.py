@@ -15,7 +15,7 @@ values faster.
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -28,6 +28,7 @@ from retro.search.generic.table import WON, make_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from types import ModuleType
 
     from retro.games.game import Board, Position, States
     from retro.search.engine import Options, Table, Watch
@@ -55,7 +56,11 @@ class GenericSearch:
     """
 
     def __init__(
-        self, board: Board, options: Options, tables: Sequence[Table] = (), loop: Any = any_game
+        self,
+        board: Board,
+        options: Options,
+        tables: Sequence[Table] = (),
+        loop: ModuleType = any_game,
     ) -> None:
         self.rules = board.rules
         if options.memory < LEAST_MEMORY:
@@ -179,7 +184,7 @@ class GenericSearch:
             watch.report(self._nodes + nodes, watch.deadline.spent, question(goal))
 
     def _ask(
-        self, loop: Any, state: State, goal: int, watch: Watch | None, most: int = NO_LIMIT
+        self, loop: ModuleType, state: State, goal: int, watch: Watch | None, most: int = NO_LIMIT
     ) -> int:
         """A score: `goal` or more if the state's is at least that, else less and not below it.
 

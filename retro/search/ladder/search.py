@@ -22,11 +22,11 @@ from retro.deadline import Deadline
 from retro.games.values import DRAW, LOSS, WIN
 from retro.search.engine import Found, Many, Watch
 from retro.search.ladder.ladder import Ladder
-from retro.search.ladder.protocol import Game, State
+from retro.search.ladder.protocol import Forcing, Game, State
 from retro.search.ladder.rungs import Rungs
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from retro.games.game import Position, States
     from retro.search.engine import Options
@@ -133,8 +133,9 @@ class LadderSearch(Generic[State]):
                 return self._move_of(move), whole
         raise AssertionError("no move keeps the value and distance of the position")
 
-    def _candidates(self, asked: State) -> Any:
-        return getattr(self._rules, "candidates", self._rules.moves)(asked)
+    def _candidates(self, asked: State) -> Sequence[int]:
+        rules = self._rules
+        return rules.candidates(asked) if isinstance(rules, Forcing) else rules.moves(asked)
 
     def _search(self, ladder: Ladder[State], asked: State) -> Found:
         found = ladder.search(asked)

@@ -24,7 +24,7 @@ from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -42,11 +42,14 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from retro.games.game import Rules
     from retro.index.keys.keys import Keys
 
     Values = NDArray[np.int8]
     Counts = NDArray[np.int64]  # [canonical or every, loss / draw / win]
     Ended = Counts
+
+Made = TypeVar("Made")
 
 LEAST_ROOM, MOST_ROOM = 1 << 16, 1 << 21  # successors that a thread makes at a time
 RUNS_PER_THREAD = 16
@@ -79,14 +82,14 @@ class LayerCounts(NamedTuple):
 class Walk:
     """A game made ready to walk."""
 
-    rules: Any
+    rules: Rules
     threads: int
     memory: int | None = None  # bytes
     distances: bool = False  # whether walking back gives scores (`scores`), not values
 
 
 def prepare(
-    rules: Any, threads: int | None = None, memory: int | None = None, *, distances: bool = False
+    rules: Rules, threads: int | None = None, memory: int | None = None, *, distances: bool = False
 ) -> Walk:
     """Make a game ready to walk, by default on all cores and without a limit of memory."""
     return Walk(rules, min(threads or available_cores(), MOST_THREADS), memory, distances)
@@ -288,8 +291,8 @@ def _require(walk: Walk, needed: int) -> None:
 
 
 def _each_stretch(
-    walk: Walk, size: int, work: Callable[[int, int, Counts], Any]
-) -> list[tuple[int, Any, Counts]]:
+    walk: Walk, size: int, work: Callable[[int, int, Counts], Made]
+) -> list[tuple[int, Made, Counts]]:
     """Call work(begin, end, counts) for stretches of a layer, on threads.
 
     Returns (begin, what work returned, the counts it added to) in order.
@@ -297,7 +300,7 @@ def _each_stretch(
     pieces = 1 if walk.threads == 1 else max(1, min(size, STRETCHES_PER_THREAD * walk.threads))
     cuts = [size * piece // pieces for piece in range(pieces + 1)]
 
-    def one(stretch: tuple[int, int]) -> tuple[int, Any, Counts]:
+    def one(stretch: tuple[int, int]) -> tuple[int, Made, Counts]:
         counts = _no_counts()
         return stretch[0], work(*stretch, counts), counts
 

@@ -7,7 +7,7 @@ listed     0  0  0    1          `parent`: whose successor it is, in the order o
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -28,7 +28,7 @@ class Successors(NamedTuple):
     parent: NDArray[np.int64]
     outcome: NDArray[np.int8]  # for the side to move there, or UNDECIDED
 
-    def some(self, chosen: slice | NDArray[Any]) -> Successors:
+    def some(self, chosen: slice | NDArray[np.integer | np.bool_]) -> Successors:
         """Those at some places."""
         return Successors(self.a[chosen], self.b[chosen], self.parent[chosen], self.outcome[chosen])
 
@@ -56,7 +56,7 @@ def list_successors(board: Board, a: NDArray[np.uint64], b: NDArray[np.uint64]) 
 
 
 @entry
-def _list(rules: Any, a: Any, b: Any, moves: Any, found: Any) -> Any:
+def _list(rules, a, b, moves, found):
     """Fill `found` in place; returns how many there are."""
     number = 0
     for i in range(len(a)):

@@ -24,7 +24,7 @@ scores (`scores`), and keys are counted by the plies to their end.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from retro.games.game import Rules
     from retro.index.keys.groups import Grouping
     from retro.walk.task import Task, Walk
 
@@ -92,7 +93,7 @@ class Store(Protocol):
 class Ground:
     """What every task of a game needs."""
 
-    rules: Any
+    rules: Rules
     grouping: Grouping
     distances: bool = False  # whether walking back gives scores, not values
 
