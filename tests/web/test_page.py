@@ -301,6 +301,22 @@ def test_a_search_that_took_too_long_can_go_on(visitor: Visitor) -> None:
     visitor.page.wait_for_selector("#again", state="hidden")
 
 
+def test_a_first_search_that_takes_its_time_says_why(visitor: Visitor) -> None:
+    held: list[Any] = []
+    visitor.page.route("**/position/events*", lambda route: held.append(route), times=1)
+    visitor.page.route("**/move?*", lambda route: held.append(route), times=1)
+    visitor.open(game="mnk", board="3x3")
+    visitor.page.wait_for_selector('#source:has-text("The first time after an installation")')
+    held.pop().continue_()
+    visitor.page.wait_for_selector("#board .chip")
+    assert "first time" not in visitor.page.inner_text("#source")
+    visitor.page.select_option("#seat-first", "easy")
+    visitor.page.wait_for_selector('#thought:has-text("easy thinks… The first time")')
+    held.pop().continue_()
+    visitor.wait("1/1")
+    assert "easy played" in visitor.page.inner_text("#thought")
+
+
 def test_a_board_that_does_not_exist_changes_nothing(visitor: Visitor) -> None:
     visitor.may_fail = True
     visitor.open(board="4x4", moves="12")

@@ -13,11 +13,22 @@ import { bestFirst, chipText, count, letterOf, valueWords } from "./words.js";
 const PATIENCE = " Early positions of large boards are deep: play on, values come as the end comes nearer, or search on.";
 const SOURCES = { table: "by table", search: "by search", both: "by table and search", rules: "by the rules" };
 
+const FIRST_TIME = " The first time after an installation a game gets ready for up to a minute.";
+const FIRST_WAIT = 4000; // milliseconds without a word before that is said
+
 const TOO_LONG = 503;
 const BUSY_WAIT = 1500; // milliseconds before a search is asked for again
 
 function quiet(text) {
   return make("span", { class: "quiet" }, text);
+}
+
+// Say in a place why nothing comes, if nothing comes for a while; who hears something calls this off.
+function excuse(place, words, asking) {
+  const timer = setTimeout(() => {
+    if (!asking.signal.aborted) find(place).textContent = words + FIRST_TIME;
+  }, FIRST_WAIT);
+  return () => clearTimeout(timer);
 }
 
 // Ask again while all searches are taken.
@@ -170,7 +181,9 @@ class Explorer {
     if (pause) await new Promise((done) => setTimeout(done, this.delay));
     if (asking.signal.aborted) return;
     const seed = Math.floor(Math.random() * 1e9);
-    const found = await patiently(() => ask("move", { ...positionFields(this.state), player, seed }, asking.signal));
+    const enough = excuse("thought", `${player} thinks…`, asking);
+    const fields = { ...positionFields(this.state), player, seed };
+    const found = await patiently(() => ask("move", fields, asking.signal)).finally(enough);
     const nodes = found.nodes === null ? "" : `, ${count(found.nodes)} nodes`;
     find("thought").textContent = `${player} played ${found.move} in ${found.seconds.toFixed(2)} s${nodes}: ${found.remark}.`;
     await this.play(found.move, { seconds: found.seconds, nodes: found.nodes ?? undefined, remark: found.remark });
@@ -187,7 +200,9 @@ class Explorer {
     const found = this.known.get(key) || { moves: new Map() };
     found.fault = "";
     let busy = false;
+    const enough = excuse("source", "Searching…", asking);
     await listen("position/events", positionFields(this.state), asking.signal, (name, content) => {
+      enough();
       if (name === "move") this.#takeMove(found, content);
       if (name === "values" || name === "answer") this.#take(found, content);
       if (name === "answer") found.whole = true;
@@ -199,7 +214,7 @@ class Explorer {
         found.fault = busy ? "" : content.error;
       }
       if (name !== "progress") this.render();
-    });
+    }).finally(enough);
     if (!busy) return;
     find("source").textContent = "Others are searching; waiting for a turn…";
     await new Promise((done) => setTimeout(done, BUSY_WAIT));
