@@ -31,7 +31,7 @@ from retro.games.catalogue import make_board
 from tablebase.files.atomic import only_builder, parts_place, parts_size, tidy_parts
 from tablebase.files.places import table_path
 from tablebase.indexes import index_for
-from tablebase.plans import BuildMeans, Hand, How, Means, Order, only_known
+from tablebase.plans import BuildMeans, Hand, How, Means, Order, kept_plies, only_known
 from tablebase.tables import DEFAULT_CACHE_BYTES, open_checked
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def plan(
     root
         Build everything that can arise from this position; by default from the start.
     plies
-        Keep the values of these plies only; by default of all. Connect Four only.
+        Keep the values of these plies only; by default of all. All are walked and counted.
 
     Other Parameters
     ----------------
@@ -70,7 +70,7 @@ def plan(
         Work in so many processes instead, each with its own share of the memory.
     counts
         Without them there is no forward walk, a third of the time; the values are the same.
-        Connect Four only.
+        Connect Four only: the walk forward of other games also finds what there is to store.
     distances
         Also keep in how many plies every position ends; the values are the same. Of every game.
     cluster
@@ -202,8 +202,8 @@ def _require_same(path: Path, root: Position, plies: range | None, how: How) -> 
     """Refuse a file that is not the table asked for."""
     try:
         with open_checked(path, root, DEFAULT_CACHE_BYTES) as table:
-            wanted = index_for(root.board).kept_plies(root, plies)
-            if wanted is not None and table.plies != wanted:
+            wanted = kept_plies(root, plies)
+            if table.plies != range(wanted.start, min(wanted.stop, table.counts[-1].ply + 1)):
                 raise WrongBoardError(
                     f"{path} holds plies {table.plies[0]}..{table.plies[-1]}, "
                     f"not {wanted[0]}..{wanted[-1]}"

@@ -109,6 +109,24 @@ class How(NamedTuple):
         return self
 
 
+def kept_plies(root: Position, plies: range | None) -> range:
+    """The plies whose values a table is to keep, all of the board if nobody says which.
+
+    Play may end before the last of them.
+
+    >>> from retro.games.catalogue import make_board
+    >>> kept_plies(make_board("mnk 3x3").start(), None)
+    range(0, 10)
+    """
+    whole = range(root.ply, root.board.last_ply + 1)
+    if plies is None:
+        return whole
+    if not (len(plies) and plies.step == 1 and plies[0] in whole and plies[-1] in whole):
+        found = f"{plies.start}..{plies.stop - 1}" if plies.step == 1 else f"by {plies.step}"
+        raise BadTextError(f"found plies {found}, wanted some of {whole[0]}..{whole[-1]}")
+    return plies
+
+
 @dataclass(frozen=True)
 class Plan:
     """What building a table will take.

@@ -71,7 +71,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
         "--counts",
         choices=("on", "off"),
         default="on",
-        help="off: no forward walk, no counts of positions; a third of the time",
+        help="off: no forward walk, no counts of positions; a third of the time (connect4 only)",
     )
     parser.add_argument(
         "--distances",

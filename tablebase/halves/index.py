@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from retro.errors import BadTextError
 from retro.games.connect4.rules import Connect4Position
 from tablebase.halves.reader import HalvesReader
-from tablebase.plans import How, Plan
+from tablebase.plans import How, Plan, kept_plies
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,20 +24,11 @@ class Halves:
     def open_file(self, path: Source, cache_bytes: int) -> Reader:
         return HalvesReader(path, cache_bytes)
 
-    def kept_plies(self, root: Position, plies: range | None) -> range:
-        whole = range(root.ply, root.board.last_ply + 1)
-        if plies is None:
-            return whole
-        if not (len(plies) and plies.step == 1 and plies[0] in whole and plies[-1] in whole):
-            found = f"{plies.start}..{plies.stop - 1}" if plies.step == 1 else f"by {plies.step}"
-            raise BadTextError(f"found plies {found}, wanted some of {whole[0]}..{whole[-1]}")
-        return plies
-
     def plan(self, root: Position, plies: range | None, how: How) -> Plan:
         from tablebase.halves.plan import estimate_build
 
         assert isinstance(root, Connect4Position)
-        plies = self.kept_plies(root, plies)
+        plies = kept_plies(root, plies)
         found = estimate_build(root.board, how, root=root, plies=plies)
         return Plan(
             root=root,

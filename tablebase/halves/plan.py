@@ -90,7 +90,7 @@ class Estimate:
     """What building a table will take."""
 
     header: Header
-    ranked: int  # positions of canonical profiles that have a rank
+    ranked: int  # positions of canonical profiles that have a rank, of the plies that are kept
     stored: int  # with padding
     plies: dict[int, PlyPlan]
     seconds: float
@@ -164,7 +164,7 @@ def estimate_build(
     lists = int(counted.left.sum() + counted.right.sum()) * LISTING_NANOSECONDS / 1e9
     return Estimate(
         header=header,
-        ranked=int(counted.ranked.sum()),
+        ranked=int(counted.ranked[header.first_ply : header.last_ply + 1].sum()),
         stored=64 * int(counted.stored_words.sum()),
         plies=times.plies,
         seconds=SECONDS_AT_LEAST + lists + times.seconds,

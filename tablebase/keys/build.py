@@ -24,14 +24,19 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 
 import numpy as np
 
-from retro.errors import ChecksumError, DamagedFileError, DoesNotFitError, LostGroupError
+from retro.errors import (
+    BadTextError,
+    ChecksumError,
+    DamagedFileError,
+    DoesNotFitError,
+    LostGroupError,
+)
 from retro.walk.keys.layers import counts_of, distances_of
 from retro.walk.keys.task import Limits, TooManyKeysError
 from tablebase.keys.cutting import cut_layer, halves_of
-from tablebase.keys.format import header_for
 from tablebase.keys.join import check_ply, join_table, write_ply
 from tablebase.keys.pieces import PieceStore, shares_there
-from tablebase.keys.plan import Detail, Room, share_number
+from tablebase.keys.plan import Detail, Room, require_reached, share_number
 from tablebase.keys.work import Processes, Threads, load_layer, make_site
 from tablebase.plans import Progress
 
@@ -52,7 +57,7 @@ def run(plan: Plan, path: Path, order: Order) -> None:
     """Build the table at a path, going on from what an earlier run has left there."""
     detail = plan.detail
     assert isinstance(detail, Detail)
-    header = header_for(plan.root, distances=detail.distances)
+    header = detail.header
     shares = None if order.force else shares_there(path)
     shares = shares or share_number(plan)
     groups = detail.families * shares
@@ -69,6 +74,11 @@ def run(plan: Plan, path: Path, order: Order) -> None:
     with contextlib.closing(crew):
         build = _Build(plan, site, crew, order.report)
         last_ply = build.forward()
+        try:
+            require_reached(header, last_ply)
+        except BadTextError:
+            store.discard()  # of no use to anybody
+            raise
         value, records = build.backward(last_ply)
     join_table(store, value, records)
 
@@ -77,7 +87,8 @@ class _Progress:
     """Counts the positions of both walks."""
 
     def __init__(self, plan: Plan, report: Callable[[Progress], None]) -> None:
-        self._total, self._report = 2 * plan.positions, report
+        assert isinstance(plan.detail, Detail)
+        self._total, self._report = 2 * plan.detail.walked, report
         self._done = self._resumed = 0
 
     def resumed(self, positions: int) -> None:
@@ -172,6 +183,9 @@ class _Build:
 
     def _finish(self, ply: int) -> PlyRecord:
         store = self._store
+        if not store.header.keeps(ply):  # then nobody else reads them to their ends
+            store.check("alive", ply)
+            store.check("walk", ply)
         live, ended = store.total("walk", ply), store.total("alive", ply).sum(axis=2)
         counts = counts_of(ply, live.sum(axis=2), ended)
         ends = distances_of(live[1], ended, self._end - ply) if store.header.distances else None

@@ -6,6 +6,13 @@
     full     sample, and every stored position by `check_kernels`: order, canonical form, value, and
              that the keys are those that play can reach, no more and no less
 
+A table may keep some plies only. Then `sample` leaves its last ply out, whose successors are not
+there; `full` makes the other plies again, holds them to `check_kernels` as well, and so has the
+successors of the last kept ply, and the counts of all.
+
+    ply   0   1   2 [ 3   4   5 ] 6   7   8       kept: 3 to 5
+          ^ made again             ^ made again, walked back, and the values of 5 held against 6
+
 `check_kernels` shares nothing with the walk, the plain rules nothing with the jitted ones but the
 canonical form of a key. `check_by_search` compares values with the forward search.
 A fault raises `VerificationError` (or `ChecksumError`) and names the position.
@@ -42,6 +49,7 @@ from tablebase.keys.store import Page
 
 if TYPE_CHECKING:
     from retro.games.game import Position
+    from retro.index.keys.keys import Keys
     from tablebase.answers import Level, Report
     from tablebase.keys.check_kernels import Fault
     from tablebase.keys.reader import KeysReader
@@ -52,31 +60,40 @@ SOLVER_MB = 64
 
 def check(table: KeysReader, level: Level, seed: int, report: Report) -> Verified:
     """Check a table; raise at the first fault. `report(what, ply)` is called as it goes."""
+    is_whole = table.plies == table.counted_plies
+    if not is_whole:  # what `full` makes again follows from keys that are right
+        _check_layers(table, report)
     checked = check_every_position(table, report) if level == "full" else 0
     rng = np.random.default_rng(seed)
-    for ply in table.plies if level != "quick" else ():
+    followed = table.plies if table.plies[-1] == table.counted_plies[-1] else table.plies[:-1]
+    for ply in followed if level != "quick" else ():
         report("sample", ply)
         layer = table.stored(ply)
         places = _some(rng, layer.keys.size)
         for place in places:
             _check_position(table, ply, layer, place)
         checked += len(places) if level == "sample" else 0
-    _check_layers(table, report)
+    if is_whole:
+        _check_layers(table, report)
     return Verified(level, len(table.plies), checked, 0, 0, 0.0)
 
 
 def check_every_position(table: KeysReader, report: Report) -> int:
     """Check all keys and values by the jitted rules; returns how many there are."""
-    first = table.stored(table.plies.start)
-    words = (np.uint64(word) for word in table.root.state)
-    root = tuple(int(word) for word in canonical_of(table.board.rules, *words))
-    if first.keys.size != 1 or _state(first, 0) != root:
-        raise VerificationError(f"{table.path}: the first ply does not hold the root alone")
+    if table.counted_plies[0] in table.plies:
+        _check_root(table)
     checked = 0
+    walk = walks.prepare(table.board.rules, distances=table.has_distances)
+    others = _other_layers(table, walk)
     after = Page(empty_keys(0, table.board.rules.words), np.empty(0, np.int8))
-    for ply in reversed(table.plies):
+    for ply in reversed(table.counted_plies):
         report("full", ply)
-        layer = table.stored(ply)
+        if ply in table.plies:
+            layer = table.stored(ply)
+            checked += layer.keys.size
+        else:
+            layer = Page(others[ply][0], walks.evaluate(walk, others[ply][0], *after))
+            _check_counts(table, walk, ply, layer, others[ply][1])
         met = np.zeros(after.keys.size, np.bool_)
         worth = SCORES if table.has_distances else VALUES
         tell = partial(report, "full", ply)
@@ -86,9 +103,26 @@ def check_every_position(table: KeysReader, report: Report) -> int:
         unreached = find_unreached(met)
         if unreached is not None:
             raise VerificationError(_fault_text(table, ply + 1, after, unreached))
-        checked += layer.keys.size
         after = layer
     return checked
+
+
+def _check_root(table: KeysReader) -> None:
+    """The first ply holds the root alone."""
+    first = table.stored(table.counted_plies[0])
+    words = (np.uint64(word) for word in table.root.state)
+    root = tuple(int(word) for word in canonical_of(table.board.rules, *words))
+    if first.keys.size != 1 or _state(first, 0) != root:
+        raise VerificationError(f"{table.path}: the first ply does not hold the root alone")
+
+
+def _other_layers(table: KeysReader, walk: walks.Walk) -> dict[int, tuple[Keys, walks.Ended]]:
+    """Keys, and how many games have ended there, of the plies that the table does not keep."""
+    if table.plies == table.counted_plies:
+        return {}
+    layers = walks.forward(walk, walks.first_layer(walk, table.root.state))
+    found = zip(table.counted_plies, layers, strict=True)  # as `_check_layers` has seen
+    return {ply: layer for ply, layer in found if ply not in table.plies}
 
 
 def _fault_text(table: KeysReader, ply: int, layer: Page, fault: Fault) -> str:
@@ -165,11 +199,14 @@ def _check_layers(table: KeysReader, report: Report) -> None:
     """Walk forward again: the same keys, and the same counts with the stored values."""
     walk = walks.prepare(table.board.rules)
     layers = walks.forward(walk, walks.first_layer(walk, table.root.state))
-    for ply, stored in zip(table.plies, table.records, strict=True):
+    for ply in table.counted_plies:
         report("quick", ply)
         keys, ended = next(layers, (None, None))
         if keys is None or ended is None:
             raise VerificationError(f"{table.path}: play ends before ply {ply}")
+        if ply not in table.plies:
+            _check_sizes(table, walk, ply, keys, ended)
+            continue
         layer = table.stored(ply)
         if not all(np.array_equal(x, y) for x, y in zip(layer.keys, keys, strict=True)):
             raise VerificationError(f"{table.path}: ply {ply} does not have the keys of its layer")
@@ -177,16 +214,39 @@ def _check_layers(table: KeysReader, report: Report) -> None:
         is_odd = plies_of(layer.values) > left if table.has_distances else layer.values != values
         if is_odd.any():
             raise VerificationError(f"{table.path}: ply {ply} holds something that is no value")
-        counts = walks.count(walk, ply, keys, layer.values, ended)
-        ends = None
-        if table.has_distances:
-            ends = walks.count_distances(walk, keys, layer.values, ended, left)
-        if record_of(counts, keys.size, stored.sha256, ends) != stored:
-            raise VerificationError(f"{table.path}: ply {ply} has values with other counts")
-        if ply == table.plies.start and int(values[0]) != table.value:
+        _check_counts(table, walk, ply, layer, ended)
+        if ply == table.counted_plies[0] and int(values[0]) != table.value:
             raise VerificationError(f"{table.path}: the value of the root is not its ply's")
     if next(layers, None) is not None:
-        raise VerificationError(f"{table.path}: play goes on after ply {table.plies[-1]}")
+        raise VerificationError(f"{table.path}: play goes on after ply {table.counted_plies[-1]}")
+
+
+def _check_counts(
+    table: KeysReader, walk: walks.Walk, ply: int, layer: Page, ended: walks.Ended
+) -> None:
+    """The counts of a ply are those of its values."""
+    stored, left = table.record(ply), table.board.last_ply - ply
+    counts = walks.count(walk, ply, layer.keys, layer.values, ended)
+    ends = None
+    if table.has_distances:
+        ends = walks.count_distances(walk, layer.keys, layer.values, ended, left)
+    if record_of(counts, layer.keys.size, stored.sha256, ends) != stored:
+        raise VerificationError(f"{table.path}: ply {ply} has values with other counts")
+
+
+def _check_sizes(
+    table: KeysReader, walk: walks.Walk, ply: int, keys: Keys, ended: walks.Ended
+) -> None:
+    """A ply without values counts as many positions, finished ones and keys as there are."""
+    stored, draws = table.record(ply), np.zeros(keys.size, np.int8)
+    counts = walks.count(walk, ply, keys, draws, ended)
+    found = [(of.positions, of.terminal) for of in (counts.every, counts.canonical)]
+    counted = [
+        (stored.positions, stored.terminal),
+        (stored.canonical_positions, stored.canonical_terminal),
+    ]
+    if found != counted or stored.keys != keys.size:
+        raise VerificationError(f"{table.path}: ply {ply} has other positions than it counts")
 
 
 def _check_position(table: KeysReader, ply: int, layer: Page, place: int) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from retro.errors import BadTextError
 from tablebase.keys.reader import KeysReader
+from tablebase.plans import kept_plies
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,19 +24,19 @@ class SortedKeys:
     def open_file(self, path: Source, cache_bytes: int) -> Reader:
         return KeysReader(path, cache_bytes)
 
-    def kept_plies(self, root: Position, plies: range | None) -> None:
-        if plies is not None:
-            raise BadTextError(f"tables of {root.board.game_name} keep all plies: wanted no plies")
-
     def plan(self, root: Position, plies: range | None, how: How) -> Plan:
         from tablebase.keys.plan import make_plan
 
-        self.kept_plies(root, plies)
+        kept = kept_plies(root, plies)
         if not how.counts:
-            raise BadTextError("found no counts, wanted counts: only Connect Four does without")
+            game = root.board.game_name
+            raise BadTextError(
+                f"found no counts, wanted counts: the walk forward that counts also finds the keys "
+                f"of {game}, so it cannot be left out"
+            )
         if how.hands or how.task_memory is not None:
             raise BadTextError("found a cluster, wanted this machine: Connect Four only")
-        return make_plan(root, how)
+        return make_plan(root, how, kept)
 
     def build(self, plan: Plan, path: Path, order: Order) -> None:
         from tablebase.keys.build import run

@@ -230,22 +230,31 @@ class PlyWriter:
 def write_ply(
     store: PieceStore, counts: LayerCounts, ends: Distances | None, pool: Executor, most: int
 ) -> PlyRecord:
-    """Write the finished part of a ply, in stretches of at most about so many keys."""
+    """Write the finished part of a ply, in stretches of at most about so many keys.
+
+    Of a ply that is not kept it has the counts alone.
+    """
     ply = counts.ply
-    tasks = store.pieces(ply)
     keys = int(store.sizes(ply).sum())
-    bounds = stretches(store, tasks, keys, most)
     with hdf5.new_file(store.ply_part(ply)) as file:
         hdf5.write_attributes(file, said(store.header))
         group = file.create_group(ply_name(ply))
-        writer = PlyWriter(group, store.header, ply, keys)
-        calls = [partial(read_stretch, store, tasks, *bound) for bound in bounds]
-        for number, page in enumerate(_one_ahead(pool, calls)):
-            writer.add(page, pool, is_last=number == len(bounds) - 1)
-        writer.write_digests()
-        record = record_of(counts, keys, writer.digest(), ends)
+        digest = _write_keys(store, group, ply, pool, most) if store.header.keeps(ply) else ""
+        record = record_of(counts, keys, digest, ends)
         hdf5.write_attributes(group, _attributes(record))
     return record
+
+
+def _write_keys(store: PieceStore, group: hdf5.Group, ply: int, pool: Executor, most: int) -> str:
+    """Write keys and values of a ply; returns their digest."""
+    tasks, keys = store.pieces(ply), int(store.sizes(ply).sum())
+    bounds = stretches(store, tasks, keys, most)
+    writer = PlyWriter(group, store.header, ply, keys)
+    calls = [partial(read_stretch, store, tasks, *bound) for bound in bounds]
+    for number, page in enumerate(_one_ahead(pool, calls)):
+        writer.add(page, pool, is_last=number == len(bounds) - 1)
+    writer.write_digests()
+    return writer.digest()
 
 
 def _attributes(record: PlyRecord) -> dict[str, object]:
@@ -261,6 +270,8 @@ def check_ply(store: PieceStore, ply: int) -> PlyRecord:
             raise DamagedFileError(f"{path} belongs to another table")
         group = file[ply_name(ply)]
         record = read_record(ply, group.attrs)
+        if not store.header.keeps(ply):
+            return record
         sha = hashlib.sha256()
         for name in ("a", "b", "values", "plies"):
             size = len(group[name]) if name in group else 0

@@ -228,7 +228,10 @@ class PieceStore:
             return self._open(task, reader)[0]
 
     def total(self, walk: Walk, ply: int) -> Counts:
-        """The counts of all pieces of a ply."""
+        """The counts of all pieces of a ply; raises `LostGroupError`."""
+        gaps = self.missing(walk, ply)
+        if gaps:
+            raise self._lost(gaps[0], "no such file")
         return sum((self.head(t).counts for t in self._there(walk, ply)), self._no_counts(walk))
 
     def a_state(self, ply: int) -> tuple[int, int]:

@@ -22,10 +22,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from retro.cores import available_cores
+from retro.errors import BadTextError
 from retro.index.keys.groups import make_grouping
 from retro.walk.keys.forecast import Forecast, forecast
 from retro.walk.keys.layers import MOST_THREADS, prepare
 from retro.walk.keys.task import Limits
+from tablebase.keys.format import Header, header_for
 from tablebase.plans import How, Plan, PlyPlan, available_memory
 
 if TYPE_CHECKING:
@@ -90,7 +92,8 @@ class Detail(NamedTuple):
     shares: int
     room: Room
     processes: bool
-    distances: bool
+    header: Header
+    walked: int  # keys of all plies, kept or not
 
 
 def share_number(plan: Plan) -> int:
@@ -99,22 +102,37 @@ def share_number(plan: Plan) -> int:
     return plan.detail.shares
 
 
-def make_plan(root: Position, how: How | None = None, *, seed: int = 0) -> Plan:
+def require_reached(header: Header, last_ply: int) -> None:
+    """Refuse a table that would keep nothing, because play ends on `last_ply`."""
+    if header.first_kept > last_ply:
+        found = f"{header.first_kept}..{header.last_kept}"
+        wanted = f"{header.first_ply}..{last_ply}"
+        raise BadTextError(f"found plies {found}, wanted some of {wanted}: play ends there")
+
+
+def make_plan(
+    root: Position, how: How | None = None, plies: range | None = None, *, seed: int = 0
+) -> Plan:
     """What the table of all that can follow `root` will take; a second or two, little memory.
 
     >>> from retro.games.catalogue import make_board
     >>> plan = make_plan(make_board("mnk", "3x3").start())
     >>> plan.positions, plan.error, plan.plies[5].positions
     (627, 1.0, 153)
+    >>> make_plan(plan.root, plies=range(4)).positions
+    54
     """
     rules = root.board.rules
     found = forecast(prepare(rules), root.state, root.ply, seed=seed)
     layers, error = found.layers, _error(found)
+    how = how or How()
+    header = header_for(root, plies, distances=how.distances)
+    if found.is_exact:
+        require_reached(header, layers[-1].ply)
     families = make_grouping(rules).families
     largest = max(layer.keys + layer.ended for layer in layers) * error
     family = min(1.0, LARGEST_FAMILY / families) * largest
     shares = min(MOST_SHARES, max(1, int(family / KEYS_OF_A_SHARE)) if families < 500 else 1)
-    how = how or How()
     processes = how.processes
     workers = min(processes or how.threads or available_cores(), MOST_THREADS)
     base = BASE_MEMORY + (workers * PROCESS_MEMORY if processes else 0)
@@ -130,10 +148,11 @@ def make_plan(root: Position, how: How | None = None, *, seed: int = 0) -> Plan:
     times = WHOLE_BUILD + MORE_WITH_DISTANCES * how.distances
     times *= 1 if taken >= whole else FROM_FILES
     seconds = [times * found.seconds_per_edge * layer.edges for layer in layers]
-    keys = sum(layer.keys for layer in layers)
+    walked = sum(layer.keys for layer in layers)
+    keys = sum(layer.keys for layer in layers if header.keeps(layer.ply))
     bytes_per_key = rules.words * BYTES_PER_WORD + BYTES_OF_PLIES * how.distances
     disk = _rounded(bytes_per_key * keys + BYTES_PER_PLY * len(layers))
-    pieces = _rounded(rules.words * BYTES_OF_PIECES * keys)
+    pieces = _rounded(rules.words * BYTES_OF_PIECES * walked)
     return Plan(
         root=root,
         positions=int(keys) if found.is_exact else _rounded(keys),
@@ -160,7 +179,8 @@ def make_plan(root: Position, how: How | None = None, *, seed: int = 0) -> Plan:
             shares,
             room,
             processes is not None,
-            how.distances,
+            header,
+            int(walked),
         ),
     )
 

@@ -79,8 +79,16 @@ class KeysReader(Closing):
 
     @property
     def records(self) -> list[PlyRecord]:
-        """What the file says of every ply."""
+        """What the file says of every ply, kept or not, from that of the root."""
         return self._file.records
+
+    def record(self, ply: int) -> PlyRecord:
+        return self._file.record(ply)
+
+    @property
+    def counted_plies(self) -> range:
+        """The plies of `records`."""
+        return self._file.counted_plies
 
     def stored(self, ply: int) -> Page:
         """Keys and values of a ply, checked against their digest."""
@@ -100,14 +108,17 @@ class KeysReader(Closing):
 
     def _refuse(self, position: Position) -> NoReturn:
         """Say why the table does not have a position."""
+        self._require_kept(position.ply)
         if self.header.root:
             raise NotCoveredError(
                 f"{self.path} holds what follows {self.header.root}; this does not"
             )
-        if position.ply not in self.plies:
-            last = self.plies[-1]
-            raise NotCoveredError(f"{self.path} holds plies 0 to {last}, not {position.ply}")
         raise IllegalPositionError("no order of moves leads to this position")
+
+    def _require_kept(self, ply: int) -> None:
+        if ply not in self.plies:
+            first, last = self.plies[0], self.plies[-1]
+            raise NotCoveredError(f"{self.path} holds plies {first} to {last}, not {ply}")
 
     def answer_of(self, position: Position) -> tuple[int, int]:
         """Value and plies to the end of the same."""
@@ -203,8 +214,7 @@ class KeysReader(Closing):
 
     def layer(self, ply: int) -> Iterator[tuple[States, NDArray[np.int8]]]:
         """One unfinished position of every symmetry class of a ply, with its value."""
-        if ply not in self.plies:
-            raise NotCoveredError(f"{self.path} holds plies up to {self.plies[-1]}, not {ply}")
+        self._require_kept(ply)
         keys, values = self.stored(ply)
         b = keys.b if len(keys.b) else np.zeros(keys.size, np.uint64)
         yield States(keys.a, b, np.full(keys.size, ply, np.int64)), values_of(values)

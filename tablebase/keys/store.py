@@ -34,8 +34,8 @@ from tablebase.keys.format import (
     DIGEST_BYTES,
     DIGESTS,
     INDEX,
+    OF_SOME_PLIES,
     VERSION,
-    WITH_DISTANCES,
     Header,
     PlyRecord,
 )
@@ -146,15 +146,14 @@ class KeysFile(hdf5.OpenFile):
                 hdf5.require_attributes(path, root, ("value", "digest", "last_ply"))
                 self.value = read_integer(root["value"])
                 self.digest = read_text(root["digest"])
-                self.plies = range(self.header.first_ply, read_integer(root["last_ply"]) + 1)
                 self.board = board_of(self.header)
                 self.root = self.board.position(self.header.root)
-                is_range = 0 <= self.header.first_ply < self.plies.stop <= self.board.last_ply + 1
-                require(path, is_range, f"plies {self.plies.start}..{self.plies.stop - 1}")
-                groups = [own_group(path, self._file, ply_name(ply)) for ply in self.plies]
+                self.counted_plies = self._require_plies(read_integer(root["last_ply"]))
+                self.plies = self.header.kept(self.counted_plies[-1])
+                groups = [own_group(path, self._file, ply_name(ply)) for ply in self.counted_plies]
                 self.records = [
                     read_record(ply, group.attrs)
-                    for ply, group in zip(self.plies, groups, strict=True)
+                    for ply, group in zip(self.counted_plies, groups, strict=True)
                 ]
                 hdf5.check_finished(path, root, self.header, self.records)
                 self._require_header()
@@ -164,6 +163,17 @@ class KeysFile(hdf5.OpenFile):
             self.close()
             raise
         self._digests = lru_cache(len(self.records))(self._read_digests)
+
+    def _require_plies(self, last: int) -> range:
+        """The plies that have counts, those that are kept among them."""
+        header, end = self.header, self.board.last_ply
+        is_range = 0 <= header.first_ply <= last <= end
+        require(self.path, is_range, f"plies {header.first_ply}..{last}")
+        if header.format_version == OF_SOME_PLIES:
+            first, kept = header.first_kept, header.last_kept
+            is_kept = header.first_ply <= first <= min(kept, last) and kept <= end
+            require(self.path, is_kept, f"plies {first}..{kept} are kept")
+        return range(header.first_ply, last + 1)
 
     def _require_header(self) -> None:
         """The board is written as the board writes itself, the root begins it, the plies fit."""
@@ -177,15 +187,16 @@ class KeysFile(hdf5.OpenFile):
         for record in self.records:
             require_counts(self.path, record.ply, record)
             require_counts(self.path, record.ply, record, "canonical_")
-            require_digest(self.path, record.ply, record.sha256)
+            if record.ply in self.plies:
+                require_digest(self.path, record.ply, record.sha256)
             unfinished = record.canonical_positions - record.canonical_terminal
             is_sound = record.keys == unfinished and record.canonical_positions <= record.positions
             require(self.path, is_sound, f"ply {record.ply} has impossible counts")
 
     def _require_arrays(self) -> None:
-        """Every ply has the arrays that its number of keys asks for; the first has the root."""
+        """Every kept ply has the arrays that its number of keys asks for; the root has a value."""
         nbytes = 0
-        for record in self.records:
+        for record in map(self.record, self.plies):
             group, pages = self._file[ply_name(record.ply)], -(-record.keys // CHUNK_KEYS)
             arrays = [Wanted(n, "<u8", record.keys, CHUNK_KEYS) for n in self._words(record.ply)]
             arrays.append(Wanted("values", "|u1", -(-record.keys // 4), CHUNK_KEYS // 4))
@@ -207,7 +218,7 @@ class KeysFile(hdf5.OpenFile):
         return ("a", "b")[: self.header.words if self.record(ply).keys else 1]
 
     def record(self, ply: int) -> PlyRecord:
-        return self.records[ply - self.plies.start]
+        return self.records[ply - self.counted_plies.start]
 
     def page(self, ply: int, number: int) -> Page:
         """A chunk of a ply, checked against its digest if the file has one."""
@@ -303,18 +314,18 @@ def read_header(file: hdf5.File, path: Source) -> Header:
         found = hdf5.root_attributes(file, path)
         index = read_text(found.get("index", b""))
         version = read_integer(found.get("format_version", 0))
-        if index != INDEX or version not in (VERSION, WITH_DISTANCES):
+        if index != INDEX or not VERSION <= version <= OF_SOME_PLIES:
             raise FormatVersionError(
                 f"{path} has index {index!r} of version {version}; "
-                f"wanted {INDEX!r} of version {VERSION} or {WITH_DISTANCES}"
+                f"wanted {INDEX!r} of version {VERSION} to {OF_SOME_PLIES}"
             )
         wanted = (field.name for field in fields(Header) if not field.metadata.get("left_out"))
         hdf5.require_attributes(path, found, wanted)
         header = hdf5.from_attributes(Header, found)
-        if (version == WITH_DISTANCES) != bool(header.distances):
+        if version != header.right_version:
             raise FormatVersionError(
-                f"{path} has version {version} and says distances {header.distances}: "
-                f"version {WITH_DISTANCES} is that of tables with distances"
+                f"{path} has version {version} and says distances {header.distances}, kept plies "
+                f"{header.first_kept}..{header.last_kept}: that is version {header.right_version}"
             )
     if header.metric != METRIC:
         raise FormatVersionError(f"{path} has metric {header.metric!r}, wanted {METRIC!r}")

@@ -144,10 +144,16 @@ class Asks:
         table = self._table(board.start())
         seed = request.query.get("seed", "")
         rng = np.random.default_rng(read_number(request.query, "seed", 0, 10**9) if seed else None)
-        plies = [c.ply for c in table.counts if c.positions > c.terminal and c.ply in table.plies]
+        # Every move is rated: the plies whose successors are there, too.
+        live = [c.ply for c in table.counts if c.positions > c.terminal]
+        plies = [ply for ply in live if {ply, ply + 1} <= set(table.plies)]
+        if not plies:
+            raise MissingTableError(f"the table of {board.name} has no position with all its moves")
         ply = read_number(request.query, "ply", int(rng.choice(plies)), board.last_ply)
         if ply not in plies:
-            raise MissingTableError(f"{board.name} has no unfinished position of ply {ply}")
+            raise MissingTableError(
+                f"the table of {board.name} has no unfinished position of ply {ply} with its moves"
+            )
         position = await asyncio.to_thread(table.random_position, rng, ply)
         return json_response(answers.probe_json(table.probe(position)))
 

@@ -114,17 +114,6 @@ def test_a_second_builder_is_kept_out(small: Board, tmp_path: Path) -> None:
         tb.build(small, path)
 
 
-def test_plies_are_kept_or_refused_by_name(small: Board, tmp_path: Path) -> None:
-    if small.game.index == "two-halves":
-        with tb.open_tablebase(tb.build(small, folder=tmp_path, plies=range(2, 4)).path) as table:
-            assert table.plies == range(2, 4)
-    else:
-        with pytest.raises(BadTextError, match="keep all plies"):
-            tb.build(small, folder=tmp_path, plies=range(2, 4))
-        with pytest.raises(BadTextError, match="keep all plies"):
-            tb.plan(small, plies=range(2))
-
-
 @pytest.mark.parametrize(
     ("option", "value"),
     [
@@ -142,7 +131,7 @@ def test_builds_that_make_no_sense_are_refused(
 ) -> None:
     """Whether or not the table is there, before anything is done."""
     for folder in (tmp_path, small_folder):
-        with pytest.raises(BadTextError, match=r"found|keep all plies"):
+        with pytest.raises(BadTextError, match="found"):
             tb.build(small, folder=folder, **{option: value})
     with pytest.raises(BadTextError):
         tb.plan(small, **{option: value})

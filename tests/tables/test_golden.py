@@ -30,6 +30,12 @@ def has_distances(row):
     return row["file"].endswith("distances")
 
 
+def kept_plies(row):
+    """Those that were asked for when it was built; None: all."""
+    plies = range(int(row["first_ply"]), int(row["last_ply"]) + 1)
+    return plies if "-plies" in row["file"] else None
+
+
 @pytest.fixture(params=GOLDEN)
 def row(request):
     return GOLDEN[request.param]
@@ -44,7 +50,7 @@ def test_there_is_one_of_every_format_and_index():
         (index.INDEX, version)
         for index in (halves, keys)
         for version in (index.VERSION, index.WITH_DISTANCES)
-    }
+    } | {(keys.INDEX, keys.OF_SOME_PLIES)}
     assert kinds >= readable
     assert {path.stem for path in FOLDER.glob("*.h5")} == set(GOLDEN)
     assert sum(path.stat().st_size for path in FOLDER.iterdir()) < SMALL_ENOUGH
@@ -81,9 +87,7 @@ def test_it_is_sound(row):
 def test_building_it_anew_gives_the_same_digest(row, tmp_path):
     board = tb.board(row["board"])
     root = board.position(row["root"])
-    plies = range(int(row["first_ply"]), int(row["last_ply"]) + 1)
-    is_whole = plies[-1] == board.last_ply or row["file"].startswith("keys")
-    kept = {"plies": None if is_whole else plies, "distances": has_distances(row)}
+    kept = {"plies": kept_plies(row), "distances": has_distances(row)}
     built = tb.build(board, folder=tmp_path, root=root, **kept)
     assert built.path == table_path(root, tmp_path)
     with tb.open_tablebase(built.path) as table, tb.open_tablebase(golden_path(row["file"])) as old:
@@ -94,8 +98,6 @@ def test_building_it_anew_gives_the_same_digest(row, tmp_path):
 def test_it_is_found_in_the_way_of_a_build(row):
     """An old file is the table that was asked for: nothing is built again."""
     board, path = tb.board(row["board"]), golden_path(row["file"])
-    plies = range(int(row["first_ply"]), int(row["last_ply"]) + 1)
-    wanted = plies if row["file"] == "halves-2-plies" else None
-    kept = {"plies": wanted, "distances": has_distances(row)}
+    kept = {"plies": kept_plies(row), "distances": has_distances(row)}
     built = tb.build(board, path, root=board.position(row["root"]), **kept)
     assert built.was_there

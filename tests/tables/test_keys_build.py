@@ -14,7 +14,7 @@ import tablebase as tb
 from retro.errors import ChecksumError, DoesNotFitError
 from retro.index.keys.keys import Keys
 from retro.walk.keys.task import Limits
-from tablebase.keys import cutting, join, plan, work
+from tablebase.keys import build, cutting, join, plan, work
 
 assert hdf5plugin  # registers the zstd filter: parts of who did not are joined all the same
 BOARDS = [
@@ -91,6 +91,38 @@ def test_what_is_lost_on_the_way_is_made_again(
     built = tb.build(name, path, threads=1, distances=distances)
     assert digest(built.path) == tables[name]
     assert len(begun) > 15
+
+
+@pytest.mark.parametrize("kind", ["alive", "walk"])
+@pytest.mark.parametrize("how", ["removed", "damaged"])
+def test_what_is_lost_of_a_ply_that_is_not_kept_is_counted_all_the_same(
+    kind: str, how: str, distances: bool, tables: dict[str, str], tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    """Nobody but the counts needs its values when they are lost after the walk."""
+    name, path, finish = BOARDS[0], tmp_path / "t.h5", build._Build._finish
+    spoiled = []
+
+    def spoil(self: Any, ply: int) -> Any:
+        there = sorted(self._store.folder.glob(f"{kind}-{ply:02d}-*.piece"))
+        if ply == 2 and not spoiled:
+            spoiled.extend(there)
+            if how == "removed":
+                there[0].unlink()
+            else:
+                content = bytearray(there[0].read_bytes())
+                content[-6] ^= 0x55
+                there[0].write_bytes(content)
+        return finish(self, ply)
+
+    monkeypatch.setattr(build._Build, "_finish", spoil)
+    tb.build(name, path, plies=range(3, 5), distances=distances)
+    whole = tb.build(name, tmp_path / "whole.h5", distances=distances).path
+    assert spoiled
+    with tb.open_tablebase(path) as some, tb.open_tablebase(whole) as table:
+        assert [c.positions for c in some.counts] == [c.positions for c in table.counts]
+        assert [(c.win, c.loss) for c in some.counts] == [(c.win, c.loss) for c in table.counts]
+        assert table.digest == tables[name]
 
 
 def test_a_piece_that_is_always_lost_ends_the_build(
