@@ -216,7 +216,7 @@ def test_ctrl_c_makes_the_computer_play_what_it_has_found(tmp_path: Path) -> Non
         begin = time.monotonic()
         seen.interrupt()
         seen.until("X (uct:60.0s) plays ")
-        assert time.monotonic() - begin < 20
+        assert time.monotonic() - begin < 50  # not until its minute is over
         seen.until("> ")
         seen.say(f"save {kept}")
         os.write(seen.master, b"quit\n")

@@ -119,7 +119,7 @@ def test_without_a_proof_perfect_says_so_and_plays_on() -> None:
     assert isinstance(player, PerfectLevel)
     assert player.choose(board.position("121212")) == 0
     assert player.remark.startswith("no proof within its time; ")
-    assert player.nodes > 100
+    assert player.nodes > 0
 
 
 @pytest.mark.parametrize("level", LEVELS)

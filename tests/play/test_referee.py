@@ -19,6 +19,7 @@ from retro.play.referee import Leave, referee
 from tablebase.players import Means, Players
 
 BOARD = make_board("mnk", "3x3")
+AMPLE = 120.0  # seconds: a busy machine must not fail a test
 
 
 class Scripted(Player):
@@ -165,8 +166,9 @@ def test_a_program_plays_games(tmp_path: Path) -> None:
 def test_a_program_that_fails_loses(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, body: str, reason: str, words: str
 ) -> None:
-    monkeypatch.setattr("retro.play.external.START_SECONDS", 2.0)
-    player = own_player(program(tmp_path, f"sys.stdin.readline()\n{body}\n"), seconds=0.5)
+    late = reason == "time-out"
+    monkeypatch.setattr("retro.play.external.START_SECONDS", 0.2 if late else AMPLE)
+    player = own_player(program(tmp_path, f"sys.stdin.readline()\n{body}\n"), seconds=0.1)
     try:
         result = referee(BOARD, player, Scripted()).result
     finally:
@@ -189,7 +191,7 @@ def test_a_program_and_what_it_started_are_killed(tmp_path: Path) -> None:
     player.choose(BOARD.start())
     player.close()
     for pid in map(int, (tmp_path / "program.pids").read_text().split()):
-        for _ in range(50):
+        for _ in range(600):
             state = Path(f"/proc/{pid}/stat")
             if not state.exists() or state.read_text().split()[2] == "Z":
                 break
@@ -261,10 +263,11 @@ class Illegal:
 def test_a_class_of_ones_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, reasons: set[str]
 ) -> None:
-    monkeypatch.setattr("retro.play.external.START_SECONDS", 10.0)
+    late = name == "Endless"
+    monkeypatch.setattr("retro.play.external.START_SECONDS", 1.0 if late else AMPLE)
     path = tmp_path / "mine.py"
     path.write_text(MINE)
-    player = own_player(f"{path}:{name}", seconds=0.5)
+    player = own_player(f"{path}:{name}", seconds=0.5 if late else AMPLE)
     try:
         record = referee(BOARD, player, RandomPlayer(random.Random(3)))
     finally:
@@ -290,10 +293,10 @@ def test_a_program_that_cannot_start_loses() -> None:
 
 def test_a_program_keeps_its_own_time(tmp_path: Path) -> None:
     """Its start does not count; afterwards its moves do."""
-    slow = "time.sleep(0.5)\n" + textwrap.dedent(IN_ORDER)
-    with Players(BOARD, Means(move_time=0.4)) as players:
+    slow = "time.sleep(1.6)\n" + textwrap.dedent(IN_ORDER)
+    with Players(BOARD, Means(move_time=1.5)) as players:
         player = players.make(program(tmp_path, slow), random.Random(1))
-        record = referee(BOARD, player, Scripted(), seconds=0.4)
+        record = referee(BOARD, player, Scripted(), seconds=1.5)
     assert record.result.reason in ("win", "draw")
 
 
