@@ -13,6 +13,7 @@ from tablebase.halves.store import TableFile
 
 BOARD = Connect4Board(5, 4)
 ROOT = Path(__file__).parents[1]
+SMALL_GROUPS = (64, 1024)  # words: thousands of groups
 
 
 class Stop(Exception):

@@ -3,6 +3,7 @@
 import shutil
 
 import pytest
+from build_cases import SMALL_GROUPS
 from builds import build_tablebase
 from store_cases import BOARD
 
@@ -15,7 +16,7 @@ def in_files(monkeypatch):
 
 @pytest.fixture
 def in_small_groups(monkeypatch):
-    monkeypatch.setattr("retro.walk.halves.layer.GROUP_WORDS", (64, 1024))
+    monkeypatch.setattr("retro.walk.halves.layer.GROUP_WORDS", SMALL_GROUPS)
 
 
 @pytest.fixture(scope="session")

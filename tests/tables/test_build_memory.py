@@ -6,9 +6,10 @@ import sys
 from itertools import pairwise
 
 import pytest
-from build_cases import BOARD, ROOT, assert_same_table, content, with_task_memory
+from build_cases import BOARD, ROOT, SMALL_GROUPS, assert_same_table, content, with_task_memory
 from builds import build_tablebase, result_of, run_plan
 
+import tablebase as tb
 from retro.errors import DoesNotFitError
 from retro.games.connect4.rules import Connect4Board
 from retro.index.halves.layout import make_layout, ranked_positions
@@ -21,11 +22,22 @@ from tablebase.halves.store import TableFile
 pytestmark = pytest.mark.usefixtures("in_files")
 
 
-@pytest.mark.parametrize("memory", [100_000, 10**9])
-def test_tasks_of_any_memory_make_the_same_table(built_5x5, tmp_path, in_small_groups, memory):
+@pytest.mark.parametrize(
+    ("size", "group_words", "memory"),
+    [
+        ("5x4", SMALL_GROUPS, 100_000),
+        ("5x5", (1 << 12, 1 << 16), 10**7),  # layers of several chunks, which tasks join
+        pytest.param("5x5", SMALL_GROUPS, 100_000, marks=pytest.mark.slow),
+        pytest.param("5x5", SMALL_GROUPS, 10**9, marks=pytest.mark.slow),
+    ],
+)
+def test_tasks_of_any_memory_make_the_same_table(
+    request, tmp_path, monkeypatch, size, group_words, memory
+):
+    monkeypatch.setattr("retro.walk.halves.layer.GROUP_WORDS", group_words)
     path = tmp_path / "table.h5"
-    run_plan(with_task_memory(estimate_build(Connect4Board(5, 5)), memory), path)
-    assert_same_table(path, built_5x5)
+    run_plan(with_task_memory(estimate_build(tb.board(size)), memory), path)
+    assert_same_table(path, request.getfixturevalue(f"built_{size}"))
 
 
 def test_a_short_build_keeps_its_groups_in_memory(built_5x4, tmp_path, monkeypatch):
@@ -121,19 +133,17 @@ def peak_of(board, path, memory=0):
     ],
 )
 def test_a_build_keeps_to_the_least_memory_of_its_plan(board, tmp_path, built_5x5):
-    """Whatever it has to compile; and beside what any build takes, not more than is planned.
-
-    The first two builds compile the kernels that are not on disk, so the last two only load
-    them, and what they take beside that can be compared.
-    """
+    """Whatever it has to compile; and beside what any build takes, not more than is planned."""
     least = estimate_build(board).least_memory
-    assert peak_of(Connect4Board(4, 3), tmp_path / "first.h5") < least
-    assert peak_of(board, tmp_path / "table.h5", least) < least
-    base = peak_of(Connect4Board(4, 3), tmp_path / "small.h5")
-    peak = peak_of(board, tmp_path / "again.h5", least)
+    for attempt in range(2):
+        base = peak_of(Connect4Board(4, 3), tmp_path / f"{attempt}-small.h5")
+        peak = peak_of(board, tmp_path / f"{attempt}.h5", least)
+        assert max(base, peak) < least
+        if peak - base < least - BASE:
+            break  # else one of them compiled what was not on disk; now both only load it
     assert peak - base < least - BASE
     if board == Connect4Board(5, 5):
-        assert content(tmp_path / "table.h5") == content(built_5x5.path)
+        assert content(tmp_path / "0.h5") == content(built_5x5.path)
 
 
 def test_estimated_sizes_are_near_what_a_build_takes(built_5x5):

@@ -6,11 +6,21 @@ Ctrl-C would be), or its process kills itself with SIGKILL at a chosen point.
 
 import errno
 import os
+import shutil
 import subprocess
 import sys
 
 import pytest
-from build_cases import BOARD, ROOT, Stop, assert_same_table, flip_a_byte, stopped, with_task_memory
+from build_cases import (
+    BOARD,
+    ROOT,
+    SMALL_GROUPS,
+    Stop,
+    assert_same_table,
+    flip_a_byte,
+    stopped,
+    with_task_memory,
+)
 from builds import build_tablebase, run_plan
 
 from retro.errors import ChecksumError, StorageError
@@ -116,14 +126,31 @@ DAMAGES = {
 }
 
 
+@pytest.fixture(scope="module")
+def stopped_once(tmp_path_factory):
+    """The folder of a build in small groups that was stopped walking back."""
+    folder = tmp_path_factory.mktemp("stopped")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("tablebase.halves.plan.IN_MEMORY_BITS", 0)
+        patch.setattr("retro.walk.halves.layer.GROUP_WORDS", SMALL_GROUPS)
+        stopped(folder / "table.h5", "backward", 9)
+    return folder
+
+
+@pytest.fixture
+def partial(stopped_once, tmp_path, in_small_groups):
+    """What that build left behind, to damage."""
+    shutil.copytree(stopped_once, tmp_path, dirs_exist_ok=True)
+    return PartialTable(tmp_path / "table.h5", estimate_build(BOARD).header)
+
+
 @pytest.mark.parametrize("memory", [None, 30_000])
 @pytest.mark.parametrize(("walk", "ply"), [("walk", 9), ("alive", 5), ("alive", 8)])
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_a_lost_group_is_made_again_and_the_build_goes_on(
-    built_5x4, tmp_path, in_small_groups, walk, ply, damage, memory
+    built_5x4, tmp_path, partial, walk, ply, damage, memory
 ):
     path = tmp_path / "table.h5"
-    partial = stopped(path, "backward", 9)
     groups = sorted(partial.folder.glob(f"{walk}-{ply:02d}-*.zst"))
     for group in {groups[0], groups[-1]}:
         DAMAGES[damage](group)
@@ -131,11 +158,8 @@ def test_a_lost_group_is_made_again_and_the_build_goes_on(
     assert_same_table(path, built_5x4)
 
 
-def test_groups_lost_in_both_layers_are_made_again_from_further_up(
-    built_5x4, tmp_path, in_small_groups
-):
+def test_groups_lost_in_both_layers_are_made_again_from_further_up(built_5x4, tmp_path, partial):
     path = tmp_path / "table.h5"
-    partial = stopped(path, "backward", 9)
     for walk, plies in (("walk", (9, 10)), ("alive", (3, 4, 5, 8))):
         partial.forget_groups(walk, plies)
     run_plan(with_task_memory(estimate_build(BOARD), 30_000), path)
