@@ -1,11 +1,12 @@
 """Exact answers for every position of a board: from its tables, else by search.
 
-    a table covers it?  -> the table answers, in microseconds        source "table"
-    otherwise           -> the solver does, in microseconds to
-                           minutes                                   source "search"
+    a table covers it?      -> the table answers, in microseconds    source "table"
+    an opening we ship?     -> so do they                            source "openings"
+    otherwise               -> the solver does, in microseconds to
+                               minutes                               source "search"
 
-Both give the same values in the same order (`retro.answers`), so a caller need not
-know which of the two answered; `source` says it. Distances come from a table that was built
+All give the same values in the same order (`retro.answers`), so a caller need not
+know who answered; `source` says it. Distances come from a table that was built
 with them; from others come values, and the solver searches for the distances. So lines and
 analyses are the same with and without tables.
 """
@@ -24,6 +25,7 @@ from retro.search.engine import Options
 from retro.search.memory import memory_bytes
 from tablebase.files.atomic import Closing
 from tablebase.files.places import build_command, rooted_paths, table_path
+from tablebase.openings import look_up, look_up_move, probe_openings
 from tablebase.tables import Table, open_checked, open_tablebase
 from tablebase.units import counted
 
@@ -163,6 +165,9 @@ class Oracle(Closing):
             with contextlib.suppress(*NOT_IN_TABLE):
                 plies = table.probe_plies(asked) if strong else None
                 return Solution(table.probe_wdl(asked), plies, 0, "table")
+        opening = look_up(asked)
+        if opening is not None:
+            return Solution(opening.value, opening.plies if strong else None, 0, "openings")
         return self.solver.solve(asked, strong, clock=clock)
 
     def probe(self, position: object, *, clock: Deadline | None = None) -> Probe:
@@ -171,16 +176,28 @@ class Oracle(Closing):
         for table in self.tables:
             with contextlib.suppress(*NOT_IN_TABLE):
                 return table.probe(asked)
+        known = probe_openings(asked)
+        if known is not None:
+            return known
         clock = clock or Deadline(self.time_limit)
         moves = []
         for move in asked.moves_in_order():
             clock.check()  # a short search does not look at it
-            after = asked.play(move)
-            reply = self.solve(after, clock=clock)
-            plies = 1 if after.is_over() else None
-            moves.append(RatedMove(asked.move_text(move), move, -reply.value, plies))
+            moves.append(self.rate_move(asked, move, clock=clock))
         moves = order_moves(moves)
         return Probe(asked, moves[0].value, moves, "search")
+
+    def rate_move(
+        self, position: Position, move: int, strong: bool = False, *, clock: Deadline | None = None
+    ) -> RatedMove:
+        """What a move is worth to the player who makes it; with `strong` also its distance."""
+        known = look_up_move(position, move)
+        if known is not None:
+            return known
+        after = position.play(move)
+        reply = self.solve(after, strong, clock=clock)
+        plies = 1 if after.is_over() else None if reply.plies is None else reply.plies + 1
+        return RatedMove(position.move_text(move), move, -reply.value, plies)
 
     def analyse(self, position: object, *, clock: Deadline | None = None) -> Probe:
         """The value and the distance of a position and of every legal move, best first."""
@@ -195,28 +212,43 @@ class Oracle(Closing):
         """Best play to the end of the game, as long as `analyse` says."""
         asked = here = self._live(position)
         moves: list[RatedMove] = []
+        sources: set[Source] = set()
         while not here.is_over():
-            known = self._by_distances(here)
+            known = self._known_best(here)
             if known is None:
-                source: Source = "both" if moves else self._source(asked)
-                return Line(asked, moves + self.solver.best_line(here, clock=clock), source)
-            moves.append(known.moves[0])
-            here = here.play(known.moves[0].number)
-        return Line(asked, moves, "table")
+                sources.add("both" if "table" in sources else self._source(here))
+                moves += self.solver.best_line(here, clock=clock)
+                break
+            move, source = known
+            sources.add(source)
+            moves.append(move)
+            here = here.play(move.number)
+        return Line(asked, moves, _joined(sources))
 
     def best_move(self, position: object, *, clock: Deadline | None = None) -> RatedMove:
         """The first of `analyse`; asks only until one move fits."""
         asked = self._live(position)
-        known = self._by_distances(asked)
-        return known.moves[0] if known else self.solver.best_move(asked, clock=clock)
+        known = self._known_best(asked)
+        return known[0] if known else self.solver.best_move(asked, clock=clock)
 
     def _by_distances(self, position: Position) -> Probe | None:
-        """What a table with distances says of a position and of every move, if one has them all."""
+        """A position and every move with its distance, if a table or the openings have them all."""
         for table in self.tables:
             if table.has_distances:
                 with contextlib.suppress(*NOT_IN_TABLE):
                     return table.probe(position)
-        return None
+        return probe_openings(position)
+
+    def _known_best(self, position: Position) -> tuple[RatedMove, Source] | None:
+        """The first of `analyse` and who knows it, if nothing has to be searched for it."""
+        known = self._by_distances(position)
+        if known is not None:
+            return known.moves[0], known.source
+        opening = look_up(position)
+        if opening is None or opening.column is None:
+            return None
+        best = look_up_move(position, opening.column)
+        return None if best is None else (best, "openings")
 
     @overload
     def probe_many(
@@ -259,3 +291,10 @@ class Oracle(Closing):
         if asked.is_over():
             raise GameOverError(asked.check().over_message())
         return asked
+
+
+def _joined(sources: set[Source]) -> Source:
+    """Who knew a line: one of them alone, or several; openings were searched for once."""
+    if len(sources) == 1:
+        return next(iter(sources))
+    return "both" if sources & {"table", "both"} else "search"

@@ -3,9 +3,9 @@
 Value first. The first of these that knows the value of the position gives it, and a
 move that keeps it:
 
-    table    that covers the position, if there is one: at once
-    book     the first moves of 7x6: at once
-    search   is it a win, a draw or a loss, however long that takes
+    table      that covers the position, if there is one: at once
+    openings   the first moves of 7x6: at once
+    search     is it a win, a draw or a loss, however long that takes
 
 Then speed: with what is left of `seconds` the solver looks for distances, so that of
 all moves that keep the value the winner plays the fastest and the loser the slowest.
@@ -22,7 +22,7 @@ from retro.deadline import Deadline
 from retro.errors import TimeLimitError
 from retro.games.values import DRAW, LOSS, WIN
 from retro.play.player import Player
-from tablebase.book import look_up, look_up_move
+from tablebase.openings import look_up, look_up_move, probe_openings
 from tablebase.oracles import NOT_IN_TABLE
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class Advice(NamedTuple):
     move: int
     value: int
     plies: int | None
-    source: Literal["table", "book", "search"]
+    source: Literal["table", "openings", "search"]
 
 
 class Rating(NamedTuple):
@@ -59,7 +59,7 @@ class PerfectPlayer(Player):
         never a guess.
     seconds
         For the search of the fastest win or the slowest loss. The value itself is
-        never guessed, so without a table or a book a first move may take longer.
+        never guessed, so without a table or openings a first move may take longer.
 
     Examples
     --------
@@ -83,7 +83,7 @@ class PerfectPlayer(Player):
         clock = Deadline(self._oracle.time_limit, "no move found")
         advice = (
             self._by_table(position)
-            or self._by_book(position)
+            or self._by_openings(position)
             or self._at_once(position)
             or self._by_search(position, clock)
         )
@@ -101,7 +101,8 @@ class PerfectPlayer(Player):
         Each move gets its share of what time is left, so that one that is hard to judge does not
         hide the others.
         """
-        moves = self._probe_table(position)
+        opening = probe_openings(position)
+        moves = self._probe_table(position) or (opening.moves if opening else [])
         if moves:
             return Rating(moves, [])
         clock, waiting = Deadline(self._oracle.time_limit), position.moves_in_order()
@@ -116,16 +117,11 @@ class PerfectPlayer(Player):
         return Rating(order_moves(found), unknown)
 
     def _rate_move(self, position: Position, move: int, clock: Deadline) -> RatedMove | None:
-        after, text = position.play(move), position.move_text(move)
-        entry = look_up_move(position, move)
-        if entry is not None:
-            return RatedMove(text, move, entry.value, entry.plies)
         try:
             clock.check()  # a short search does not look at it
-            value = -self._oracle.value(after, clock=clock)
+            return self._oracle.rate_move(position, move, clock=clock)
         except TimeLimitError:
-            return None
-        return RatedMove(text, move, value, 1 if after.is_over() else None)
+            return look_up_move(position, move)
 
     def _by_table(self, position: Position) -> Advice | None:
         for best in self._probe_table(position)[:1]:
@@ -139,9 +135,15 @@ class PerfectPlayer(Player):
                 return table.probe(position).moves
         return []
 
-    def _by_book(self, position: Position) -> Advice | None:
+    def _by_openings(self, position: Position) -> Advice | None:
         entry = look_up(position)
-        return None if entry is None else Advice(*entry, "book")
+        if entry is not None and entry.column is not None:
+            return Advice(entry.column, entry.value, entry.plies, "openings")
+        known = probe_openings(position)
+        if known is None:
+            return None
+        best = known.moves[0]
+        return Advice(best.number, best.value, best.plies, "openings")
 
     def _at_once(self, position: Position) -> Advice | None:
         """A move that wins at once."""

@@ -13,14 +13,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retro.answers import Probe, RatedMove, order_moves
 from retro.errors import BadTextError, GameOverError, MissingTableError
 from retro.games.picture import Layout, chip_text, draw
 from retro.games.scene import scene_of
 from retro.games.values import VALUE_NAMES
 from tablebase import answers
-from tablebase.book import look_up_move
 from tablebase.files.places import build_command
+from tablebase.openings import probe_openings
 from tablebase.web.guard import SAFE_HEADERS, json_response
 from tablebase.web.http import Response
 from tablebase.web.questions import (
@@ -36,7 +35,7 @@ from tablebase.web.shelf import table_stats
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from retro.answers import Line
+    from retro.answers import Line, Probe
     from retro.games.game import Board, Position
     from tablebase.answers import Json
     from tablebase.oracles import Oracle
@@ -55,25 +54,6 @@ def by_table(tables: Sequence[Table], position: Position) -> Probe | None:
         with contextlib.suppress(MissingTableError):
             return table.probe(position)
     return None
-
-
-def by_openings(position: Position, strong: bool = True) -> Probe | None:
-    """The moves of a position, if the opening book knows them all.
-
-    >>> from retro.games.catalogue import make_board
-    >>> found = by_openings(make_board("7x6").position("4"))
-    >>> found.value, found.plies, found.moves[0].move
-    (-1, 40, '4')
-    """
-    moves = []
-    for move in position.moves_in_order():
-        entry = look_up_move(position, move)
-        if entry is None:
-            return None
-        plies = entry.plies if strong else None
-        moves.append(RatedMove(position.move_text(move), move, entry.value, plies))
-    moves = order_moves(moves)
-    return Probe(position, moves[0].value, moves, "search")
 
 
 def finished_json(position: Position, outcome: int) -> Json:
@@ -106,7 +86,7 @@ class Asks:
             known = await asyncio.to_thread(by_table, tables, position)
             if known is not None:
                 return self._kept(request, answers.probe_json(known), tables)
-        opening = by_openings(position, strong)
+        opening = probe_openings(position)
         if opening is not None:
             return self._kept(request, answers.probe_json(opening), [])
 

@@ -21,8 +21,8 @@ from retro.answers import Probe, RatedMove, order_moves
 from retro.errors import TablebaseError, TimeLimitError
 from retro.games.values import VALUE_NAMES
 from tablebase.answers import error_json, probe_json
-from tablebase.book import look_up_move
-from tablebase.web.asks import by_openings, by_table, finished_json
+from tablebase.openings import probe_openings
+from tablebase.web.asks import by_table, finished_json
 from tablebase.web.searches import CalledOffError
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ async def position_events(
 
     async def work() -> None:
         try:
-            opening = by_openings(position)
+            opening = probe_openings(position)
             if opening is not None:
                 tell("values", probe_json(opening))
                 tell("answer", probe_json(opening))
@@ -139,15 +139,7 @@ class _Question:
         return order_moves(rated[move] for move in numbers)
 
     def _rate(self, oracle: Oracle, errand: Errand, move: int, strong: bool) -> RatedMove:
-        entry = look_up_move(self._position, move)
-        if entry is None:
-            after = self._position.play(move)
-            reply = oracle.solve(after, strong, clock=errand)
-            plies = 1 if after.is_over() else None if reply.plies is None else reply.plies + 1
-            value = -reply.value
-        else:
-            value, plies = entry.value, entry.plies
-        rated = RatedMove(self._position.move_text(move), move, value, plies)
+        rated = oracle.rate_move(self._position, move, strong, clock=errand)
         content = {"move": rated.move, "value": VALUE_NAMES[rated.value], "plies": rated.plies}
         self._tell("move", content)
         return rated

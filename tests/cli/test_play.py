@@ -14,8 +14,8 @@ from retro.errors import BadTextError, DamagedFileError
 from retro.games.connect4.rules import Connect4Board, Connect4Position
 from retro.games.connect4.text import column_text
 from retro.search import Solver
-from tablebase.book import look_up
 from tablebase.cli import build, main
+from tablebase.openings import look_up
 
 LIGHT = ["--memory", "64"]
 

@@ -108,7 +108,7 @@ def test_tables_from_roots_answer_what_follows_them(board: str, tmp_path: Path) 
         assert [table.root for table in oracle.tables] == [start]
 
 
-@pytest.mark.parametrize("board", ["7x6", "mnk 6x6 connect=5", "quarto 4x4", "domineering 8x8"])
+@pytest.mark.parametrize("board", ["6x6", "mnk 6x6 connect=5", "quarto 4x4", "domineering 8x8"])
 def test_a_time_limit_ends_the_question(board: str, tmp_path: Path) -> None:
     with tb.oracle(board, folder=tmp_path, memory="1M", time_limit=0) as oracle:
         for ask in (oracle.probe, oracle.value, oracle.best_line, oracle.analyse):
