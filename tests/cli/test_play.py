@@ -254,14 +254,14 @@ def test_a_program_that_fails_loses_at_the_board(
 def test_values_are_told_as_far_as_they_are_known(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The openings know the first moves of 7x6, and after 3 the best answer alone."""
-    monkeypatch.setattr(sys, "stdin", io.StringIO("values on\n3\n4\nhint\nquit\n"))
+    """The openings know the first plies of 7x6; after 111 nobody knows in so short a time."""
+    monkeypatch.setattr(sys, "stdin", io.StringIO("values on\n1\n1\n1\nhint\nquit\n"))
     arguments = ["play", "7x6", "--second", "human", "--time-limit", "0.01", *LIGHT]
     assert main.main(arguments) == 0
     found = re.findall("values: (.*)", capsys.readouterr().out)
     assert found[0].startswith("4 WIN, over in 41 plies, 3 DRAW, over in 42 plies, 5 DRAW")
-    assert "not known" not in found[0]
-    assert found[1] == "4 DRAW, over in 41 plies, not known in time: 3 5 2 6 1 7"
+    assert not any("not known" in values for values in found[:3])
+    assert "not known in time: 4 3 5 2 6 1 7" in found[3]
 
 
 def test_a_full_column_is_named(

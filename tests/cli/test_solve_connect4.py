@@ -65,7 +65,7 @@ def test_the_command_analyses(capsys: pytest.CaptureFixture[str]) -> None:
     ("arguments", "error"),
     [
         (["--board", "8x7", "--memory", "1"], BadTextError),  # tags of 64-bit boards need 16 MB
-        (["--memory", "99999999"], DoesNotFitError),
+        (["--board", "8x7", "--memory", "99999999"], DoesNotFitError),
         (["--memory", "0"], BadTextError),
     ],
 )
@@ -79,7 +79,7 @@ def test_memory_that_cannot_be_gets_one_line(
 
 
 def test_a_time_limit_has_its_own_exit_code(capsys: pytest.CaptureFixture[str]) -> None:
-    status = main.main(["solve", "", "--time-limit", "0", "--memory", "16"])
+    status = main.main(["solve", "8x7", "--time-limit", "0", "--memory", "16"])
     out, err = capsys.readouterr()
     assert status == TimeLimitError.exit_code
     assert out == ""
