@@ -3,7 +3,7 @@
 One question is answered by plain Python: forced moves are played, the place of the position
 is computed by `retro.index.halves.one`, one chunk is unpacked. Questions in bulk go
 through kernels and a page cache (`lookup`), and so do single ones when there are many, or
-on boards whose halves are too large to list without kernels.
+on boards whose halves are too large to count without kernels (8x7).
 """
 
 from __future__ import annotations
@@ -190,9 +190,10 @@ class HalvesReader(Closing):
 
     def _bits(self, settled: Connect4Position) -> list[int]:
         """The bits that the planes have of a position that is not blank."""
-        rank = one.rank(self.board, self.header.left_columns, self.root, settled)
+        rank = one.rank(*self.header.cut, settled)
         if rank is None:
             raise AssertionError("a live position without a line has a rank")
+        self._file.require_length(settled.ply, one.layer_words(*self.header.cut, settled.ply))
         planes = self._file.read(settled.ply, rank // 64, rank // 64 + 1)
         return [int(word) >> rank % 64 & 1 for word in planes[:, 0]]
 

@@ -104,7 +104,7 @@ class TableFile(hdf5.OpenFile):
                 for record in self.records:
                     require_counts(path, record.ply, record)
                 self._words = {ply: self._require_planes(ply) for ply in self.header.plies}
-                if one.is_small(self.header.board, self.header.left_columns):
+                if one.has_few_profiles(self.header.board, self.header.left_columns):
                     self.require_words(one.stored_words(*self.header.cut))
                 planes = self.header.planes
                 nbytes = sum(8 * len(planes(ply)) * words for ply, words in self._words.items())
@@ -133,12 +133,16 @@ class TableFile(hdf5.OpenFile):
     def require_words(self, stored_words: NDArray[np.int64]) -> None:
         """Refuse planes of other lengths than the index of the board gives them, [ply].
 
-        At opening where boards are small; large ones are counted only by whoever makes the index.
+        At opening where boards are small; large ones are counted by whoever asks for a ply.
         """
-        for ply, found in self._words.items():
-            wanted = int(stored_words[ply])
-            complaint = f"ply {ply} has {found:,} words, wanted {wanted:,}"
-            require(self.path, found == wanted, complaint)
+        for ply in self._words:
+            self.require_length(ply, int(stored_words[ply]))
+
+    def require_length(self, ply: int, wanted: int) -> None:
+        """Refuse planes of a ply that have another length."""
+        found = self._words[ply]
+        complaint = f"ply {ply} has {found:,} words, wanted {wanted:,}"
+        require(self.path, found == wanted, complaint)
 
     def record(self, ply: int) -> PlyRecord:
         """The counts of a ply."""

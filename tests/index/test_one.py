@@ -13,7 +13,9 @@ from strategies import games
 
 from retro.games.connect4.bits import geometry
 from retro.games.connect4.rules import Connect4Board, Connect4Position
+from retro.games.connect4.text import read_moves
 from retro.index.halves import one, plain
+from retro.index.halves.counting import count_half
 from retro.index.halves.layout import make_layout
 from retro.index.halves.ranking import NO_RANK, rank_many
 from tablebase.halves.lookup import OPEN, SETTLED, check_many, settle_many
@@ -93,9 +95,38 @@ def test_a_line_inside_a_half_has_no_rank():
         assert jitted_rank(board, left_columns, board.start(), position) is None
 
 
-def test_small_boards_are_those_whose_halves_are_listed_at_once():
-    assert one.is_small(Connect4Board(5, 4), 3)
-    assert not one.is_small(Connect4Board(7, 6), 4)
+@pytest.mark.parametrize(
+    ("columns", "height", "connect", "root"),
+    [
+        (4, 6, 4, ""), (3, 6, 4, "112233"), (4, 5, 3, "1221"), (5, 3, 4, ""), (2, 9, 5, "1"),
+        (1, 4, 2, ""),
+    ],
+)  # fmt: skip
+def test_colourings_are_counted_as_the_kernels_count_them(columns, height, connect, root):
+    start = read_moves(Connect4Board(columns, height, 40), root)
+    found = one.count_colourings(columns, height, connect, start.first, start.second)
+    wanted = count_half(columns, height, connect, start.first, start.second)
+    assert (found == wanted).all()
+    assert found.sum() > 0
+
+
+@pytest.mark.slow
+def test_ranks_of_7x6_are_those_of_the_kernels():
+    """Its kernels take two gigabytes."""
+    board, rng = Connect4Board(7, 6), np.random.default_rng(7)
+    asked = 0
+    while asked < 300:
+        position = board.start()
+        for _ in range(int(rng.integers(0, 36))):
+            if not position.is_over():
+                position = position.play(int(rng.choice(position.legal_columns())))
+        if not position.is_over():
+            asked += 1
+            found = one.rank(board, 4, board.start(), position)
+            assert found == jitted_rank(board, 4, board.start(), position)
+    layout = cached_layout(board, 4, None)
+    for ply in (0, 1, 20, 41, 42):
+        assert one.layer_words(board, 4, board.start(), ply) == layout.stored_words[ply]
 
 
 def settle_one(board, whole_ply, position):

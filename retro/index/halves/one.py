@@ -1,16 +1,21 @@
 """The rank of one position, without kernels: for a process that has a single question.
 
-Importing numba and listing all halves for kernels takes most of a second. One rank needs less:
-how many colourings each half-profile has (to know the words of the rectangles before), and the
-colourings of the position's own two half-profiles. Both come from one list per half, made
-column by column with numpy, leaving out lines as soon as they are there:
+Importing numba and listing all halves for kernels takes a second, on 7x6 five. One rank needs
+less: how many colourings each half-profile has (to know the words of the rectangles before),
+and the place of the position's own two halves among theirs. Both are counted, not listed. All
+columns of a half but the last are tried in every way, with numpy; what they leave to the last
+one is known from two sets of its cells, *barred* for either player since a stone there would
+complete a line:
 
-    columns so far   colourings that have no line      profile = heights in mixed radix,
-    0                1                                 first column least significant
-    1                sum over heights h of 2**h
-    2                every pair of these without a line, ...
+    columns before   barred for the first    for the second      strings of the last column
+    X . .            . X .                   . . .               ... that keep off both:
+    X X .            the cell in row 1       none                counted once per pair of sets
 
-`layout` says what a rank is, `ranking` has the jitted twin, `plain` the definition.
+Four columns of six rows have 49 million colourings, three of them a million, and these leave
+a few hundred pairs of sets.
+
+`layout` says what a rank is, `ranking` has the jitted twin, `counting` that of the counts,
+`plain` the definition.
 """
 
 from __future__ import annotations
@@ -22,31 +27,61 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from retro.games.connect4.rules import Connect4Board, Connect4Position
 
-    Words = NDArray[np.uint64]
+    Ints = NDArray[np.int64]
 
-MOST_COLOURINGS = 200_000  # of a half, lines included: some hundredths of a second
+MOST_COLOURINGS = 2_100_000  # of a half but its last column, lines included: tenths of a second
+MOST_PROFILES = 300_000  # of a board: some hundredths of a second
 WORD_BITS = 64
 
 
-class Half(NamedTuple):
-    """All colourings of some columns that have no line, and how many there are of each kind."""
+class Strings(NamedTuple):
+    """What may stand in one column: stones from the bottom, none of them in a line."""
 
-    columns: int
-    profile: NDArray[np.int64]
-    first: Words  # the first player's stones
-    ones: NDArray[np.int64]
-    counts: NDArray[np.int64]  # [profile, ones]
-    heights: NDArray[np.int64]  # [profile, column]
+    height: Ints  # stones, those of the root included
+    first: Ints  # bit r: a stone of the first player in row r
+    second: Ints
+
+
+class Columns(NamedTuple):
+    """All ways to fill some columns without a line, and what they bar in the next one."""
+
+    heights: Ints  # in mixed radix: the profile's number
+    ones: Ints  # stones of the first player
+    value: Ints  # of the colouring; as the format has it, so that it sorts as there
+    barred: Ints  # cells of the next column, first player's in the upper half of the number
+
+
+class Half(NamedTuple):
+    """Some columns of a board: the strings of each, and how many colourings there are."""
+
+    strings: tuple[Strings, ...]
+    connect: int
+    stride: int
+    counts: Ints  # [profile, first-player stones]
+    heights: Ints  # [profile, column]
 
 
 def is_small(board: Connect4Board, left_columns: int) -> bool:
-    """Whether the halves of a board are listed at once."""
+    """Whether the halves of a board are counted at once.
+
+    >>> from retro.games.connect4.rules import Connect4Board
+    >>> is_small(Connect4Board(7, 6), 4), is_small(Connect4Board(8, 7), 4)
+    (True, False)
+    """
     widest = max(left_columns, board.width - left_columns)
-    return (2 ** (board.height + 1) - 1) ** widest <= MOST_COLOURINGS
+    return (2 ** (board.height + 1) - 1) ** (widest - 1) <= MOST_COLOURINGS
+
+
+def has_few_profiles(board: Connect4Board, left_columns: int) -> bool:
+    """Whether the words of all its layers are counted at once, too."""
+    few = (board.height + 1) ** board.width <= MOST_PROFILES
+    return few and is_small(board, left_columns)
 
 
 def rank(
@@ -59,9 +94,9 @@ def rank(
     >>> rank(board, 3, Connect4Position(board), Connect4Position(board, board.bit(0, 0)))
     0
     """
-    mirrored = 2 * left_columns >= board.width and not root.ply
     heights = [position.height(column) for column in range(board.width)]
-    if mirrored and not _is_canonical(np.array([heights]))[0]:
+    is_mirrored = _is_mirrored(board, left_columns, root)
+    if is_mirrored and not _is_canonical(np.array([heights]))[0]:
         position = position.mirror()
         heights.reverse()
     cut = left_columns * board.stride
@@ -72,7 +107,8 @@ def rank(
     if place_left is None or place_right is None:
         return None
     where = _Where(tuple(heights), (position.ply + 1) // 2, (position.first >> cut).bit_count())
-    before, row_words = _words_before(left, right, where, mirrored)
+    layer = _layer(board, left_columns, root, position.ply)
+    before, row_words = _words_before(left, right, layer, where)
     return WORD_BITS * (before + place_right * row_words) + place_left
 
 
@@ -94,17 +130,16 @@ def stored_words(
     board: Connect4Board, left_columns: int, root: Connect4Position
 ) -> NDArray[np.int64]:
     """[ply] the words of the planes of every layer, of boards that are small."""
-    mirrored = 2 * left_columns >= board.width and not root.ply
+    plies = range(root.ply, board.cells + 1)
+    words = [layer_words(board, left_columns, root, ply) for ply in plies]
+    return np.array([0] * root.ply + words, np.int64)
+
+
+def layer_words(board: Connect4Board, left_columns: int, root: Connect4Position, ply: int) -> int:
+    """The words of the planes of one layer, of boards that are small."""
     left, right = _halves(board, left_columns, root)
-    stones = left.heights.sum(axis=1)[:, None] + right.heights.sum(axis=1)
-    found = np.zeros(board.cells + 1, np.int64)
-    for ply in range(root.ply, board.cells + 1):
-        pairs = np.argwhere(stones == ply)
-        if mirrored:
-            whole = np.hstack([left.heights[pairs[:, 0]], right.heights[pairs[:, 1]]])
-            pairs = pairs[_is_canonical(whole)]
-        found[ply] = _rectangles(left, right, pairs, (ply + 1) // 2)[0].sum()
-    return found
+    layer = _layer(board, left_columns, root, ply)
+    return int(_rectangles(left, right, layer.pairs, (ply + 1) // 2)[0].sum())
 
 
 def _halves(board: Connect4Board, left_columns: int, root: Connect4Position) -> tuple[Half, Half]:
@@ -116,6 +151,30 @@ def _halves(board: Connect4Board, left_columns: int, root: Connect4Position) -> 
     return left, right
 
 
+class _Layer(NamedTuple):
+    """The profiles of a ply that are stored, in their order."""
+
+    pairs: Ints  # [profile, left and right]
+    heights: Ints  # [profile, column]
+
+
+@lru_cache(4)
+def _layer(board: Connect4Board, left_columns: int, root: Connect4Position, ply: int) -> _Layer:
+    left, right = _halves(board, left_columns, root)
+    stones = left.heights.sum(axis=1)[:, None] + right.heights.sum(axis=1)
+    pairs = np.argwhere(stones == ply)  # by left profile, then by right
+    whole = np.hstack([left.heights[pairs[:, 0]], right.heights[pairs[:, 1]]])
+    if not _is_mirrored(board, left_columns, root):
+        return _Layer(pairs, whole)
+    kept = _is_canonical(whole)
+    return _Layer(pairs[kept], whole[kept])
+
+
+def _is_mirrored(board: Connect4Board, left_columns: int, root: Connect4Position) -> bool:
+    """Whether only one profile of each mirror pair is stored."""
+    return 2 * left_columns >= board.width and not root.ply
+
+
 class _Where(NamedTuple):
     """The rectangle of a position: its profile, its first stones, and those on the right."""
 
@@ -125,24 +184,38 @@ class _Where(NamedTuple):
 
 
 def _place(half: Half, heights: list[int], first: int) -> int | None:
-    """The place of a colouring among those of its profile with as many first stones."""
-    profile = int(np.flatnonzero((half.heights == heights).all(axis=1))[0])
-    alike = half.first[(half.profile == profile) & (half.ones == first.bit_count())]
-    place = int(np.searchsorted(np.sort(alike), np.uint64(first)))
-    is_there = place < len(alike) and int(np.sort(alike)[place]) == first
-    return place if is_there else None
+    """The place of a colouring among those of its profile with as many first stones.
+
+    The last column is the most significant: all colourings with a smaller string there come
+    before, then those with this string and a smaller rest.
+    """
+    if not heights:
+        return 0
+    of_profile = [
+        Strings(*(part[strings.height == height] for part in strings))
+        for strings, height in zip(half.strings, heights, strict=True)
+    ]
+    before = _fill(of_profile[:-1], half.connect, half.stride)
+    cut = (len(heights) - 1) * half.stride
+    own, rest, ones = first >> cut, first & ((1 << cut) - 1), first.bit_count()
+    place = 0
+    for string, other in zip(of_profile[-1].first, of_profile[-1].second, strict=True):
+        if string > own:
+            continue
+        fits = before.ones == ones - int(string).bit_count()
+        fits &= before.barred & (string << half.stride | other) == 0
+        if string < own:
+            place += int(fits.sum())
+        else:
+            here = before.value[fits]
+            return place + int((here < rest).sum()) if (here == rest).any() else None
+    return None
 
 
-def _words_before(left: Half, right: Half, where: _Where, mirrored: bool) -> tuple[int, int]:
+def _words_before(left: Half, right: Half, layer: _Layer, where: _Where) -> tuple[int, int]:
     """The words of the layer before the position's rectangle, and those of a row of it."""
-    stones = left.heights.sum(axis=1)[:, None] + right.heights.sum(axis=1)
-    pairs = np.argwhere(stones == sum(where.heights))  # by left profile, then by right
-    whole = np.hstack([left.heights[pairs[:, 0]], right.heights[pairs[:, 1]]])
-    if mirrored:
-        kept = _is_canonical(whole)
-        pairs, whole = pairs[kept], whole[kept]
-    own = int(np.flatnonzero((whole == where.heights).all(axis=1))[0])
-    words, row_words = _rectangles(left, right, pairs[: own + 1], where.ones)
+    own = int(np.flatnonzero((layer.heights == where.heights).all(axis=1))[0])
+    words, row_words = _rectangles(left, right, layer.pairs[: own + 1], where.ones)
     before = words[:own].sum() + words[own, : where.on_right].sum()
     return int(before), int(row_words[own, where.on_right])
 
@@ -176,39 +249,116 @@ def _is_canonical(heights: NDArray[np.int64]) -> NDArray[np.bool_]:
 
 @lru_cache(8)
 def _half(columns: int, height: int, connect: int, first: int, second: int) -> Half:
-    """The line-free colourings of some columns that hold the root's stones."""
-    from retro.games.connect4.rules import Connect4Board
+    """Some columns that hold the root's stones, and the number of their line-free colourings."""
+    stride = height + 1
+    low = (1 << stride) - 1
+    roots = [((first >> c * stride) & low, (second >> c * stride) & low) for c in range(columns)]
+    bases = [(ours | theirs).bit_count() for ours, theirs in roots]
+    strings = tuple(_strings(height, connect, *root) for root in roots)
+    counts = _count(strings, bases, connect, height) if columns else np.ones((1, 1), np.int64)
+    return Half(strings, connect, stride, counts, _heights(bases, height))
 
-    board = Connect4Board(max(columns, 1), height, connect)
-    profile, ours, theirs = np.zeros(1, np.int64), np.zeros(1, np.uint64), np.zeros(1, np.uint64)
+
+def count_colourings(
+    columns: int, height: int, connect: int, first: int = 0, second: int = 0
+) -> NDArray[np.int64]:
+    """[profile, first-player stones] line-free colourings: the plain twin of `count_half`.
+
+    >>> int(count_colourings(4, 6, 4).sum())
+    49041161
+    """
+    return _half(columns, height, connect, first, second).counts
+
+
+def _strings(height: int, connect: int, first: int, second: int) -> Strings:
+    """Every string of a column that begins with the root's stones, in increasing order."""
+    base = (first | second).bit_count()
+    found = []
+    for top in range(base, height + 1):
+        ours = np.arange(1 << top, dtype=np.int64)
+        theirs = ours ^ ((1 << top) - 1)
+        keeps = (ours & first == first) & (theirs & second == second)
+        keeps &= ~(_has_run(ours, connect) | _has_run(theirs, connect))
+        found.append(Strings(np.full(keeps.sum(), top), ours[keeps], theirs[keeps]))
+    return Strings(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
+
+
+def _has_run(stones: Ints, connect: int) -> NDArray[np.bool_]:
+    """Where so many bits in a row are set."""
+    runs = stones
+    for _ in range(connect - 1):
+        runs = runs & (runs >> 1)
+    return np.asarray(runs != 0)
+
+
+def _fill(columns: Sequence[Strings], connect: int, stride: int) -> Columns:
+    """Fill columns one after the other, keeping off what those before bar."""
+    low = (1 << stride) - 1
+    zero = np.zeros(1, np.int64)
+    profile, ones, value = zero, zero, zero
+    barred = _barred([], connect, stride, 1)
+    last: list[Ints] = []  # both players' stones in the last columns, as `barred` has them
     radix = 1
-    for column in range(columns):
-        mask = board.column_mask(column)
-        base = ((first | second) & mask).bit_count()
-        options = [
-            (top - base, top, bits << column * board.stride)
-            for top in range(base, height + 1)
-            for bits in range(1 << top)
-        ]
-        steps = np.array([step for step, _, _ in options], np.int64)
-        mine = np.array([bits for _, _, bits in options], np.uint64)
-        full = np.array(
-            [((1 << top) - 1) << column * board.stride for _, top, _ in options], np.uint64
-        )
-        keeps = (mine & np.uint64(first & mask) == first & mask) & (
-            (full ^ mine) & np.uint64(second & mask) == second & mask
-        )
-        steps, mine, full = steps[keeps], mine[keeps], full[keeps]
-        profile = (profile[:, None] + radix * steps).ravel()
-        ours, theirs = (ours[:, None] | mine).ravel(), (theirs[:, None] | (full ^ mine)).ravel()
-        free = ~(_has_line(board, ours) | _has_line(board, theirs))
-        profile, ours, theirs = profile[free], ours[free], theirs[free]
-        radix *= height + 1 - base
-    ones = np.bitwise_count(ours).astype(np.int64)
-    counts = np.zeros((radix, columns * height + 1), np.int64)
-    np.add.at(counts, (profile, ones), 1)
-    bases = [((first | second) & board.column_mask(c)).bit_count() for c in range(columns)]
-    return Half(columns, profile, ours, ones, counts, _heights(bases, height))
+    for number, strings in enumerate(columns):
+        both = strings.first << stride | strings.second
+        rows, picks = np.nonzero((barred[:, None] & both) == 0)
+        last = [*(stones[rows] for stones in last), both[picks]][-max(connect - 1, 1) :]
+        base = int(strings.height.min()) if len(strings.height) else 0
+        span = int(strings.height.max()) - base + 1 if len(strings.height) else 1
+        profile = profile[rows] + radix * (strings.height[picks] - base)
+        ones = ones[rows] + np.bitwise_count(both[picks] >> stride)
+        value = value[rows] | (strings.first[picks] & low) << number * stride
+        barred = _barred(last, connect, stride, len(rows))
+        radix *= span
+    return Columns(profile, ones, value, barred)
+
+
+def _barred(last: list[Ints], connect: int, stride: int, size: int) -> Ints:
+    """The cells of the next column that would complete a line with the columns before it."""
+    if len(last) < connect - 1:
+        return np.zeros(size, np.int64)
+    on_board = (1 << stride - 1) - 1
+    cells = on_board << stride | on_board
+    level = rising = falling = np.full(size, cells)
+    for back, stones in enumerate(reversed(last), start=1):
+        if back < connect:
+            level = level & stones
+            rising = rising & _shifted(stones, back, stride)
+            falling = falling & _shifted(stones, -back, stride)
+    return (level | rising | falling) & cells
+
+
+def _shifted(both: Ints, rows: int, stride: int) -> Ints:
+    """Both players' stones so many rows up, or down; what leaves the column is gone."""
+    height = stride - 1
+    stay = (1 << max(height - abs(rows), 0)) - 1
+    if rows < 0:
+        stay <<= min(-rows, height)
+    kept = both & (stay << stride | stay)
+    return kept << rows if rows > 0 else kept >> -rows
+
+
+def _count(strings: Sequence[Strings], bases: list[int], connect: int, height: int) -> Ints:
+    """[profile, first-player stones] the number of line-free colourings."""
+    before = _fill(strings[:-1], connect, height + 1)
+    last, spans = strings[-1], [height + 1 - base for base in bases]
+    radix, stones = prod(spans[:-1]), len(spans) * height + 1
+    kinds = np.unique(before.barred)
+    some = len(bases[1:]) * height + 1  # stones of the columns before, and one
+    places = (before.heights * some + before.ones) * len(kinds)
+    places += np.searchsorted(kinds, before.barred)
+    number = np.bincount(places, np.ones(len(places)), radix * some * len(kinds))
+    fits = (kinds[:, None] & (last.first << height + 1 | last.second)) == 0  # [kind, string]
+    # Of the last column's strings: how many are as high, with as many first stones; [string, this].
+    kind_of = (last.height - bases[-1]) * (height + 1) + np.bitwise_count(last.first)
+    alike = np.eye(spans[-1] * (height + 1))[kind_of]
+    # Products of floats are quick; all are whole numbers below 2**53, so they are exact.
+    ways = number.reshape(-1, len(kinds)) @ (fits.astype(np.float64) @ alike)
+    ways = ways.reshape(radix, some, spans[-1], height + 1)
+    found = np.zeros((spans[-1], radix, stones))
+    for ones in range(height + 1):
+        found[:, :, ones : ones + some] += ways[..., ones].transpose(2, 0, 1)
+    return found.astype(np.int64).reshape(-1, stones)
 
 
 def _heights(bases: list[int], height: int) -> NDArray[np.int64]:
@@ -217,11 +367,4 @@ def _heights(bases: list[int], height: int) -> NDArray[np.int64]:
     for base in bases:
         tops = np.arange(base, height + 1)
         found = np.hstack([np.tile(found, (len(tops), 1)), np.repeat(tops, len(found))[:, None]])
-    return found
-
-
-def _has_line(board: Connect4Board, stones: Words) -> NDArray[np.bool_]:
-    found = np.zeros(len(stones), np.bool_)
-    for line in board.lines:
-        found |= stones & np.uint64(line) == np.uint64(line)
     return found
