@@ -92,7 +92,8 @@ class Verified:
     """What was checked; that it exists means that no fault was found."""
 
     level: Level
-    plies: int
+    plies: int  # with checked digests
+    counted: int  # of these, plies whose legal positions were counted anew
     positions: int  # positions whose value was checked against the rules
     searched: int  # of these, positions that a plain search confirmed
     solver: int  # positions that the solver confirmed
@@ -295,7 +296,7 @@ def plan_json(plan: Plan, path: Path, obstacle: str | None) -> Json:
 
 def verified_json(table: Described, verified: Verified) -> Json:
     """What was checked of a sound table."""
-    names = ("level", "plies", "positions", "searched", "solver", "seconds")
+    names = ("level", "plies", "counted", "positions", "searched", "solver", "seconds")
     found = {name: getattr(verified, name) for name in names}
     return {**board_json(table.board), "file": str(table.path), "sound": True, **found}
 

@@ -199,7 +199,10 @@ def _print_labour(labour: Labour) -> None:
 def print_verified(table: Table, done: Verified) -> None:
     """What was checked of a sound table."""
     print(f"{title(table.board)}: sound at level {done.level} ({table.path})")
-    print(f"plies with checked digests and counts: {done.plies}")
+    if done.counted:
+        print(f"plies with checked digests and counts: {done.plies}")
+    else:
+        print(f"plies with checked digests: {done.plies}; too large to count their positions anew")
     for number, what in (
         (done.positions, "agree with their successors"),
         (done.searched, "a plain search confirmed"),

@@ -1,6 +1,7 @@
 """Checking a table of Connect Four, independently of the walk that made it.
 
-    quick    header and digests; padding; the number of legal positions of every ply
+    quick    header and digests, chunk by chunk; the number of legal positions of every ply,
+             where two layers of a forward walk fit into `MOST_BYTES_COUNTED`
     sample   random legal positions: the table's answer is the best over the
              successors' by the plain rules, and what a plain forward search
              finds where the game is near its end
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     Words = NDArray[np.uint64]
 
 SAMPLES_PER_PLY = 200
+MOST_BYTES_COUNTED = 2_000_000_000  # 6x6 and 7x5 take less, 7x6 takes 80 GB
 SEARCH_EMPTY_CELLS = 12  # a plain search settles so many empty cells at once
 NOT_PLAYABLE, WINS, GOES_ON = 0, 1, 2
 NOTHING = -30_000  # below every score
@@ -57,9 +59,17 @@ DECIDED = 1_000  # the score of a win in n plies is so many less n, of a loss th
 
 def check(table: HalvesReader, level: Level, seed: int, report: Report) -> Verified:
     """Check a table; raise at the first fault. `report(what, ply)` is called as it goes."""
-    positions = searched = 0
+    positions = searched = counted = 0
     table.require_lengths()  # before anything is walked
-    _check_counts(table, report)
+    for ply in table.header.plies:
+        report("quick", ply)
+        _check_planes(table, ply)
+    root = table.counts[0]
+    if root.win - root.loss != table.value:
+        raise VerificationError(f"{table.path}: the value of the root is not its ply's")
+    if level == "full" or 16 * int(table.layout.layer_words.max()) <= MOST_BYTES_COUNTED:
+        counted = len(table.header.plies)
+        _check_counts(table, report)
     if level == "sample":
         rng = np.random.default_rng(seed)
         for ply in table.header.plies[:-1]:  # whose successors are there, too
@@ -69,16 +79,15 @@ def check(table: HalvesReader, level: Level, seed: int, report: Report) -> Verif
             searched += by_search
     elif level == "full":
         positions = _check_all(table, report)
-    return Verified(level, len(table.header.plies), positions, searched, 0, 0.0)
+    plies = len(table.header.plies)
+    return Verified(level, plies, counted, positions, searched, 0, 0.0)
 
 
 def _check_counts(table: HalvesReader, report: Report) -> None:
-    """Digests and padding of every ply; legal and finished positions by a forward walk."""
+    """Legal and finished positions of every ply, by a forward walk."""
     prepared = prepare(table.board, table.header.left_columns, root=table.root)
     for tally, layer in forward(prepared):
-        report("quick", layer.ply)
-        if layer.ply in table.header.plies:
-            _check_planes(table, layer.ply)
+        report("counts", layer.ply)
         stored = table.record(layer.ply)
         _compare_count(table, layer.ply, "positions", stored.positions, tally.positions)
         _compare_count(table, layer.ply, "terminal", stored.terminal, tally.terminal)
@@ -89,19 +98,16 @@ def _check_counts(table: HalvesReader, report: Report) -> None:
             stored.win + stored.draw + stored.loss,
             tally.positions,
         )
-    root = table.counts[0]
-    if root.win - root.loss != table.value:
-        raise VerificationError(f"{table.path}: the value of the root is not its ply's")
 
 
 def _check_planes(table: HalvesReader, ply: int) -> None:
-    values = table.read_checked(ply)
-    if (values[0] & values[1]).any():
-        raise VerificationError(f"{table.path}: a position of ply {ply} is both won and lost")
-    if any((plane & ~(values[0] | values[1])).any() for plane in values[2:]):
-        raise VerificationError(
-            f"{table.path}: a position of ply {ply} that is neither won nor lost has a number"
-        )
+    for values in table.chunks_checked(ply):
+        if (values[0] & values[1]).any():
+            raise VerificationError(f"{table.path}: a position of ply {ply} is both won and lost")
+        if any((plane & ~(values[0] | values[1])).any() for plane in values[2:]):
+            raise VerificationError(
+                f"{table.path}: a position of ply {ply} that is neither won nor lost has a number"
+            )
 
 
 def _compare_count(table: HalvesReader, ply: int, name: str, stored: int, found: int) -> None:

@@ -137,6 +137,10 @@ class HalvesReader(Closing):
         self.require_lengths()
         return self._file.read_checked(ply)
 
+    def chunks_checked(self, ply: int) -> Iterator[Words]:
+        """The same chunk by chunk, however large; the digest is compared after the last."""
+        return self._file.chunks_checked(ply)
+
     def leaves(self, first_ply: int, max_bytes: int) -> Leaves | None:
         """The plies from `first_ply` on that fit in `max_bytes`, for `Solver` to search with."""
         from tablebase.halves.leaves import load_leaves  # the engine takes a while to import

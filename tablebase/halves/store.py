@@ -42,7 +42,7 @@ from tablebase.halves.format import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -161,10 +161,8 @@ class TableFile(hdf5.OpenFile):
             for number in range(begin // CHUNK_WORDS, -(-end // CHUNK_WORDS)):
                 first = number * CHUNK_WORDS
                 chunk = self._read_chunk(ply, number)
-                if digests is not None and digest_chunk(chunk) != digests[number]:
-                    raise ChecksumError(
-                        f"{self.path}: ply {ply}, chunk {number}: values do not have their digest"
-                    )
+                if digests is not None:
+                    self._require_chunk(ply, number, digest_chunk(chunk), digests)
                 low, high = max(begin, first), min(end, first + CHUNK_WORDS)
                 values[:, low - begin : high - begin] = chunk[:, low - first : high - first]
         return values
@@ -197,16 +195,36 @@ class TableFile(hdf5.OpenFile):
         self._require_digest(ply, digests)
         return digests
 
+    def _require_chunk(self, ply: int, number: int, found: bytes, digests: list[bytes]) -> None:
+        if found != digests[number]:
+            raise ChecksumError(
+                f"{self.path}: ply {ply}, chunk {number}: values do not have their digest"
+            )
+
     def _require_digest(self, ply: int, chunk_digests: Iterable[bytes]) -> None:
         if plane_digest(chunk_digests) != self.record(ply).sha256:
             raise ChecksumError(f"{self.path}: the values of ply {ply} do not have their digest")
 
     def read_checked(self, ply: int) -> Values:
         """The whole planes of a ply, checked against their digest."""
-        values = self.read(ply)
-        starts = range(0, values.shape[1], CHUNK_WORDS)
-        self._require_digest(ply, (digest_chunk(values[:, at : at + CHUNK_WORDS]) for at in starts))
+        values = np.zeros((len(self.header.planes(ply)), self.words(ply)), np.uint64)
+        for number, chunk in enumerate(self.chunks_checked(ply)):
+            at = number * CHUNK_WORDS
+            values[:, at : at + chunk.shape[1]] = chunk
         return values
+
+    def chunks_checked(self, ply: int) -> Iterator[Values]:
+        """All chunks of a ply, [plane, word]; after the last their digest is compared."""
+        found = []
+        for number in range(-(-self.words(ply) // CHUNK_WORDS)):
+            with reading(self.path):
+                digests = self._digests(ply)
+                chunk = self._read_chunk(ply, number)
+            found.append(digest_chunk(chunk))
+            if digests is not None:
+                self._require_chunk(ply, number, found[-1], digests)
+            yield chunk
+        self._require_digest(ply, found)
 
 
 def require_header(path: Source, header: Header, size: int) -> None:

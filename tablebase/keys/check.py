@@ -75,7 +75,7 @@ def check(table: KeysReader, level: Level, seed: int, report: Report) -> Verifie
         checked += len(places) if level == "sample" else 0
     if is_whole:
         _check_layers(table, report)
-    return Verified(level, len(table.plies), checked, 0, 0, 0.0)
+    return Verified(level, len(table.plies), len(table.plies), checked, 0, 0, 0.0)
 
 
 def check_every_position(table: KeysReader, report: Report) -> int:

@@ -41,6 +41,21 @@ def copy(sound: Path, tmp_path: Path) -> Path:
     return Path(shutil.copy(sound, tmp_path / "copy.h5"))
 
 
+@pytest.mark.parametrize("level", ["quick", "sample"])
+def test_a_giant_is_checked_without_walking_it(
+    sound: Path, monkeypatch: pytest.MonkeyPatch, level: Level
+) -> None:
+    """Nothing of it is in memory at once but a chunk: neither planes nor layers."""
+    assert verify(sound, level).counted == BOARD.cells + 1
+    for name in ("prepare", "forward"):
+        monkeypatch.delattr(f"tablebase.halves.check.{name}")
+    monkeypatch.delattr("tablebase.halves.store.TableFile.read_checked")
+    monkeypatch.setattr("tablebase.halves.check.MOST_BYTES_COUNTED", 0)
+    found = verify(sound, level)
+    assert (found.plies, found.counted) == (BOARD.cells + 1, 0)
+    assert bool(found.positions) == (level == "sample")
+
+
 def check(path: Path, level: Level) -> None:
     verify(path, level)
 
