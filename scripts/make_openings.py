@@ -3,13 +3,14 @@
     python scripts/make_openings.py 7x6 --plies 2 --file tablebase/data/openings-connect4-7x6.txt
 
 The first moves of a large board take the solver up to half a minute each, and early positions off
-the best line as long. So they are looked for once, in two parts:
+the best line as long. So they are looked for once, in three parts:
 
     every position of the plies up to `--plies`      the last of these is searched, the others
                                                      follow from it
     what the perfect player meets and that is hard   for either player, the positions that can
                                                      arise when she follows the openings and the
                                                      opponent does what he likes
+    the main line                                    best play from the empty board to the end
 
 A position is easy when a new solver finds its value within `--easy` nodes; it is left out of the
 second part, and so is what comes after it, for in a game the solver then remembers much
@@ -84,15 +85,36 @@ def hard_lines(solver: Solver, easy_nodes: int, known: Openings) -> Iterator[Fou
         after_next: set[Connect4Position] = set()
         for position in in_order(layer):
             entry = known.get(position)
-            if entry is None or entry.column is None:
+            if entry is None or entry.best is None:
                 if is_easy(position, easy_nodes):
                     continue
-                best = solver.best_move(position)
-                entry = Entry(best.number, best.value, best.plies or 0)
+                entry = best_of(solver, position)
             yield position, entry
-            assert entry.column is not None
-            after_next.update(unfinished(position.play(entry.column)))
+            assert entry.best is not None
+            after_next.update(unfinished(position.play(entry.best)))
         layer, next_layer = next_layer, after_next
+
+
+def main_line(solver: Solver, known: Openings) -> Iterator[Found]:
+    """Best play from the empty board to the end of the game."""
+    position = _start(solver)
+    while not position.is_over():
+        chosen = canonical(position)
+        is_image = chosen != position
+        entry = known.get(chosen) or Entry(None, *best_of(solver, position)[1:3])
+        best = entry.mirrored if is_image else entry.best
+        if best is None:
+            best = best_of(solver, position).best
+            assert best is not None
+            entry = entry._replace(**{"mirrored" if is_image else "best": best})
+        yield chosen, entry
+        position = position.play(best)
+
+
+def best_of(solver: Solver, position: Connect4Position) -> Entry:
+    """The first of the best moves by value and distance."""
+    best = solver.best_move(position)
+    return Entry(best.number, best.value, best.plies or 0)
 
 
 def is_easy(position: Connect4Position, nodes: int) -> bool:
@@ -133,6 +155,7 @@ def main() -> None:
     for part in (
         first_plies(solver, options.plies, known),
         hard_lines(solver, options.easy, known),
+        main_line(solver, known),
     ):
         for position, entry in part:
             if known.get(position) != entry:

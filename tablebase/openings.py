@@ -8,9 +8,13 @@ for), the value for the side to move and the plies to the end of the game:
     1 4 WIN 39
     1112 - WIN 33
 
-It has every position of the first plies, and beyond them those that the perfect player
-meets and that are hard. Of a position and its mirror image it has one, the smaller in
-`canonical`'s order. Whoever asks the oracle is answered from here before anything is searched.
+It has every position of the first plies, beyond them those that the perfect player meets
+and that are hard, and best play from the empty board to the end. Of a position and its mirror
+image it has one, the smaller in `canonical`'s order. A best move is the first in the one order of
+moves; among equals that of the mirror image may be another one: it stands behind a
+slash where it was looked for, `3/4`, as the mirror image counts columns.
+
+Whoever asks the oracle is answered from here before anything is searched.
 """
 
 from __future__ import annotations
@@ -33,11 +37,21 @@ NOTHING = "-"
 
 
 class Entry(NamedTuple):
-    """The best move of a position, if it is known, its value and the plies to the end."""
+    """A position: the best moves of itself and of its mirror image, if they are known."""
 
-    column: int | None
+    best: int | None
     value: int
     plies: int
+    mirrored: int | None = None
+
+
+class Opening(NamedTuple):
+    """What is known of a position as it was asked."""
+
+    column: int | None  # a best move
+    value: int
+    plies: int
+    is_first: bool  # whether it is the first of the best in the one order
 
 
 Openings = dict[Connect4Position, Entry]
@@ -50,12 +64,12 @@ def open_openings(board: Connect4Board) -> Openings:
     return read_openings(board, file.read_text("ascii")) if file.is_file() else {}
 
 
-def look_up(position: Position) -> Entry | None:
+def look_up(position: Position) -> Opening | None:
     """What is known of a position or of its mirror image.
 
     >>> from retro.games.catalogue import make_board
     >>> look_up(make_board("7x6").position("7"))
-    Entry(column=3, value=1, plies=39)
+    Opening(column=3, value=1, plies=39, is_first=False)
     """
     if not isinstance(position, Connect4Position):
         return None
@@ -64,9 +78,13 @@ def look_up(position: Position) -> Entry | None:
         return None
     chosen = canonical(position)
     entry = openings.get(chosen)
-    if entry is None or entry.column is None or chosen == position:
-        return entry
-    return entry._replace(column=position.board.width - 1 - entry.column)
+    if entry is None:
+        return None
+    if chosen == position:
+        return Opening(entry.best, *entry[1:3], entry.best is not None)
+    if entry.mirrored is not None or entry.best is None:
+        return Opening(entry.mirrored, *entry[1:3], entry.mirrored is not None)
+    return Opening(position.board.width - 1 - entry.best, *entry[1:3], False)
 
 
 def look_up_move(position: Position, move: int) -> RatedMove | None:
@@ -112,12 +130,20 @@ def read_openings(board: Connect4Board, text: str) -> Openings:
     openings = {}
     for line in text.splitlines():
         moves, best, value, plies = line.split()
-        column = None if best == NOTHING else COLUMN_CHARACTERS.index(best)
-        openings[read_moves(board, moves)] = Entry(column, VALUES[value], int(plies))
+        own, _, mirrored = best.partition("/")
+        openings[read_moves(board, moves)] = Entry(
+            _column(own), VALUES[value], int(plies), _column(mirrored or NOTHING)
+        )
     return openings
+
+
+def _column(text: str) -> int | None:
+    return None if text == NOTHING else COLUMN_CHARACTERS.index(text)
 
 
 def opening_line(position: Connect4Position, entry: Entry) -> str:
     """One line of the file."""
-    best = NOTHING if entry.column is None else column_text(entry.column)
+    best = NOTHING if entry.best is None else column_text(entry.best)
+    if entry.mirrored is not None:
+        best += f"/{column_text(entry.mirrored)}"
     return f"{write_moves(position) or '-'} {best} {VALUE_NAMES[entry.value]} {entry.plies}"

@@ -245,7 +245,7 @@ class Oracle(Closing):
         if known is not None:
             return known.moves[0], known.source
         opening = look_up(position)
-        if opening is None or opening.column is None:
+        if opening is None or opening.column is None or not opening.is_first:
             return None
         best = look_up_move(position, opening.column)
         return None if best is None else (best, "openings")

@@ -84,7 +84,8 @@ def stubborn(board: str, memory_mb: int = 256) -> Callable[[Connect4Position], s
 
     def answer(position: Connect4Position) -> str:
         entry = look_up(position)
-        return column_text(entry.column if entry else solver.best_move(position).number)
+        known = entry.column if entry else None
+        return column_text(solver.best_move(position).number if known is None else known)
 
     return answer
 
