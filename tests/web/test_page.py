@@ -134,6 +134,17 @@ def test_keys_do_what_buttons_do(visitor: Visitor) -> None:
     visitor.wait("0/0")
 
 
+def test_after_a_move_the_keyboard_is_near_it_and_the_mouse_is_left_alone(visitor: Visitor) -> None:
+    visitor.open(board="4x4")
+    visitor.page.focus('#board .target[data-move="3"]')
+    visitor.page.keyboard.press("Enter")
+    visitor.wait("1/1")
+    assert visitor.page.evaluate("document.activeElement.dataset.move") == "3"
+    click_target(visitor, 0)
+    visitor.wait("2/2")
+    assert visitor.page.locator("#board .near, #board .preview").count() == 0
+
+
 def test_everything_that_can_be_used_has_a_name(visitor: Visitor) -> None:
     nameless = """() => [...document.querySelectorAll("button, select, input, [role=button]")]
         .filter((one) => one.checkVisibility())
@@ -162,6 +173,8 @@ def test_values_can_be_hidden_and_hints_given(visitor: Visitor) -> None:
     visitor.open(board="4x4", hide="on")
     assert visitor.page.locator("#board .chip").count() == 0
     assert visitor.page.locator("#moves .chip.W, #moves .chip.D, #moves .chip.L").count() == 0
+    assert visitor.page.inner_text("#rated h2") == "Moves"
+    assert visitor.page.inner_text("#source") == "Values are hidden."
     visitor.page.click("#values")
     visitor.page.wait_for_selector("#board .chip")
     visitor.page.click("#hint")
@@ -190,6 +203,8 @@ def test_links_are_the_state_and_back_goes_back(visitor: Visitor) -> None:
 def test_a_link_that_leads_nowhere_says_so(visitor: Visitor) -> None:
     visitor.may_fail = True
     visitor.open(game="mnk", board="3x3", moves="b2 b2")
+    said = visitor.page.inner_text("#said")
+    assert said.startswith("This link leads nowhere: move 2"), said
     assert visitor.page.locator("#board .target").count() > 0
 
 

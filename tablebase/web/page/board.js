@@ -6,6 +6,9 @@ import { bestFirst, chipText, letterOf, valueWords } from "./words.js";
 
 const GROUND = { W: "#00725c", D: "#5b6675", L: "#a8326b" };
 
+const middle = ({ box: [x, y, w, h] }) => [x + w / 2, y + h / 2];
+const apart = ([x, y], [u, v]) => Math.hypot(x - u, y - v);
+
 export class Board {
   /** `play(move)` is called with the move that somebody chose. */
   constructor(place, play) {
@@ -14,6 +17,7 @@ export class Board {
     this.targets = [];
     this.rated = new Map();
     this.chosen = null; // the box of a cell whose gift is still to be chosen
+    this.byKeyboard = false; // how the last move was made
     place.addEventListener("pointermove", (event) => this.#hover(event));
     place.addEventListener("pointerleave", () => this.#near(null));
     place.addEventListener("click", (event) => this.#click(event));
@@ -23,7 +27,7 @@ export class Board {
   /** Show a scene; `open` says whether somebody may move here. */
   show(scene, { open, moved }) {
     const hadFocus = this.place.contains(document.activeElement);
-    const focused = document.activeElement?.dataset?.key;
+    const focused = this.targets.find((one) => one.group === document.activeElement);
     this.scene = scene;
     this.open = open;
     this.chosen = null;
@@ -41,7 +45,7 @@ export class Board {
     this.svg.append(this.layer, this.chips);
     this.place.replaceChildren(this.svg);
     this.#layTargets();
-    if (hadFocus) this.focus(focused);
+    if (hadFocus) this.#focusNear(focused);
   }
 
   /** Values by move: {value, plies}. Shown where `shown`. */
@@ -58,10 +62,12 @@ export class Board {
     }
   }
 
-  focus(key) {
-    const target = this.targets.find((one) => one.key === key) || this.targets[0];
-    if (target) target.group.focus();
-    else this.place.focus();
+  // Who moves by keyboard goes on from the nearest move, best above; the mouse points by itself.
+  #focusNear(before) {
+    const [x, y] = before ? middle(before) : [0, 0];
+    const away = (target) => apart(middle(target), [x, y]) + Math.abs(middle(target)[0] - x) / 10;
+    const nearest = [...this.targets].sort((a, b) => away(a) - away(b))[0];
+    (this.byKeyboard && nearest ? nearest.group : this.place).focus();
   }
 
   /** The picture by itself, with the values that are shown. */
@@ -182,7 +188,7 @@ export class Board {
     if (!matrix) return null;
     const at = new DOMPoint(event.clientX, event.clientY).matrixTransform(matrix.inverse());
     const inside = ([x, y, w, h]) => at.x >= x && at.x < x + w && at.y >= y && at.y < y + h;
-    const away = ({ box: [x, y, w, h] }) => Math.hypot(at.x - x - w / 2, at.y - y - h / 2);
+    const away = (target) => apart(middle(target), [at.x, at.y]);
     return this.targets
       .filter((target) => target.click.some(inside))
       .sort((a, b) => away(a) - away(b))[0] || null;
@@ -210,6 +216,7 @@ export class Board {
 
   #click(event) {
     const byHand = event.detail > 0;
+    this.byKeyboard = !byHand;
     const group = event.target.closest?.(".target");
     this.#choose(byHand ? this.#under(event) : this.targets.find((one) => one.group === group));
   }
@@ -217,6 +224,7 @@ export class Board {
   #key(event) {
     const now = this.targets.find((target) => target.group === event.target);
     if (!now) return;
+    this.byKeyboard = true;
     if (event.key === "Enter" || event.key === " ") {
       event.preventDefault();
       this.#choose(now);
@@ -230,7 +238,6 @@ export class Board {
   }
 
   #neighbour(now, [right, down]) {
-    const middle = ({ box: [x, y, w, h] }) => [x + w / 2, y + h / 2];
     const [x, y] = middle(now);
     const rated = [];
     for (const target of this.targets) {

@@ -200,7 +200,7 @@ class Explorer {
     const found = this.known.get(key) || { moves: new Map() };
     found.fault = "";
     let busy = false;
-    const enough = excuse("source", "Searching…", asking);
+    const enough = this.state.values ? excuse("source", "Searching…", asking) : () => {};
     await listen("position/events", positionFields(this.state), asking.signal, (name, content) => {
       enough();
       if (name === "move") this.#takeMove(found, content);
@@ -236,6 +236,7 @@ class Explorer {
   }
 
   #progress({ nodes, seconds }) {
+    if (!this.state.values) return;
     find("source").textContent = `searching: ${count(nodes)} nodes, ${seconds.toFixed(1)} s`;
   }
 
@@ -295,7 +296,8 @@ class Explorer {
       verdict.replaceChildren(label, valueWords(here.value, here.plies), " ", quiet(SOURCES[here.source]));
     }
     find("rated").classList.toggle("hidden", scene.over);
-    find("source").textContent = this.#sourceWords(here);
+    find("order").textContent = shown ? "Moves, best first" : "Moves";
+    find("source").textContent = shown ? this.#sourceWords(here) : "Values are hidden.";
     find("again").classList.toggle("hidden", !here?.fault);
   }
 
@@ -478,8 +480,8 @@ const explorer = new Explorer(games);
 try {
   await explorer.load(location);
 } catch (error) {
-  find("said").textContent = `This link leads nowhere: ${error.message}`;
   history.replaceState(null, "", "/");
   await explorer.load(location);
+  find("said").textContent = `This link leads nowhere: ${error.message}`;
 }
 document.body.dataset.ready = "yes";
