@@ -36,6 +36,8 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there is no SIG
 BOARD = Connect4Board(5, 4)
 ROOT = Path(__file__).parents[2]
 LOCAL = {"cluster": "local", "threads": 2, "processes": 2, "memory": "6G"}
+SLOW = pytest.mark.slow
+EXECUTORS = ("threads", "processes", "local", "separate")
 
 
 @pytest.fixture(scope="module")
@@ -64,9 +66,16 @@ def assert_same(path, built, work=None):
 
 
 @pytest.mark.parametrize(
-    "board", [Connect4Board(5, 5), pytest.param(Connect4Board(6, 5), marks=pytest.mark.slow)]
+    ("who", "board"),
+    [
+        ("threads", Connect4Board(5, 5)),
+        ("processes", Connect4Board(5, 4)),
+        ("local", Connect4Board(5, 4)),
+        ("separate", Connect4Board(5, 5)),
+        *(pytest.param(who, Connect4Board(5, 5), marks=SLOW) for who in ("processes", "local")),
+        *(pytest.param(who, Connect4Board(6, 5), marks=SLOW) for who in EXECUTORS),
+    ],
 )
-@pytest.mark.parametrize("who", ["threads", "processes", "local", "separate"])
 def test_every_executor_makes_the_recorded_bytes(tmp_path, who, board, request):
     options = {"threads": {"threads": 2}, "processes": {"processes": 2}, "local": LOCAL}.get(who)
     if options is None:
