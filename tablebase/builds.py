@@ -75,8 +75,7 @@ def plan(
         Also keep in how many plies every position ends; the values are the same. Of every game.
     cluster
         Work on a Dask cluster: the address of its scheduler, `"tcp://host:8786"`, or `"local"`
-        to start one on this machine, with so many threads, processes and memory. Connect Four
-        only, as is the next one.
+        to start one on this machine, with so many threads, processes and memory.
     task_memory
         What one task may take there; by default the threads of a worker share its memory. A
         plan may ask for it without a cluster: what so many threads would take, wherever they are.
@@ -164,7 +163,7 @@ def build(
         As `plan` takes them.
     work_dir
         Where the parts are kept until the file is finished; by default beside it. All workers
-        of a cluster must have this folder, under the same name. Connect Four only.
+        of a cluster must have this folder, under the same name.
     force
         Build again from nothing, even if the table is there.
     """

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import shutil
-from concurrent.futures import Executor
+from concurrent.futures import Executor, ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple, Self, TypedDict
 
-from retro.errors import BadTextError
+from retro.errors import BadTextError, DoesNotFitError
 from tablebase.units import duration, read_size, size
 
 if TYPE_CHECKING:
@@ -49,6 +50,42 @@ class Hand(NamedTuple):
 
     threads: int
     memory: int  # bytes
+
+
+class Hire(NamedTuple):
+    """What a worker of a cluster takes."""
+
+    aside: int  # bytes beside its tasks
+    each: int  # bytes of a task
+
+    @classmethod
+    def of(
+        cls, hands: tuple[Hand, ...], task_memory: int | None, *, aside: int, least: int
+    ) -> Self:
+        """What workers take whose tasks take `least` at least.
+
+        By default their threads share their memory.
+        """
+        if task_memory is None:
+            share = min((hand.memory - aside) // hand.threads for hand in hands)
+            return cls(aside, max(least, share))
+        if task_memory < least:
+            found = f"a task may take {size(task_memory)}"
+            raise DoesNotFitError(f"{found}, wanted at least {size(least)}, of the largest group")
+        return cls(aside, task_memory)
+
+    def places(self, hands: tuple[Hand, ...]) -> int:
+        """How many tasks the workers have memory for at once."""
+        found = sum(
+            min(hand.threads, max(hand.memory - self.aside, 0) // self.each) for hand in hands
+        )
+        if not found:
+            most = max(hand.memory for hand in hands)
+            raise DoesNotFitError(
+                f"no worker has room: a task takes {size(self.each)}, a worker {size(self.aside)} "
+                f"beside; the largest has {size(most)}"
+            )
+        return found
 
 
 class Means(TypedDict, total=False):
@@ -240,6 +277,12 @@ class Pool(Executor):
         `aside` are the bytes that a worker takes beside its tasks, `each` those of a task.
         """
         raise NotImplementedError
+
+
+def local_processes(number: int) -> Executor:
+    """Processes of this machine."""
+    # Threads and numba make forking unsafe; every process begins from nothing.
+    return ProcessPoolExecutor(number, multiprocessing.get_context("spawn"))
 
 
 @dataclass(frozen=True)

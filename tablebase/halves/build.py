@@ -35,8 +35,8 @@ from tablebase.halves.groups import Committed, MemoryStore
 from tablebase.halves.partial import PartialTable
 from tablebase.halves.plan import TASKS_PER_WORKER, Estimate
 from tablebase.halves.store import write_table
-from tablebase.halves.work import Elsewhere, Site, Threads, local_processes, prepare_header
-from tablebase.plans import Order, Progress
+from tablebase.halves.work import Elsewhere, Site, Threads, prepare_header
+from tablebase.plans import Order, Progress, local_processes
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -19,27 +19,15 @@ with any number of workers. Joining copies packed chunks.
 from __future__ import annotations
 
 import re
-import shutil
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from retro.errors import (
-    ChecksumError,
-    DamagedFileError,
-    FormatVersionError,
-    LostGroupError,
-    StorageError,
-)
+from retro.errors import ChecksumError, DamagedFileError, LostGroupError
 from retro.version import VERSION
 from retro.walk.halves import layer
 from retro.walk.task import Tally, Task
-from tablebase.files.atomic import (
-    parts_folder,
-    require_room,
-    storage_errors,
-    whole_file,
-    write_whole,
-)
+from tablebase.files.atomic import parts_folder, require_room, storage_errors, whole_file
+from tablebase.files.begun import Begun
 from tablebase.files.opening import reading
 from tablebase.files.packing import FramedReader, write_framed
 from tablebase.files.seal import ply_name
@@ -94,46 +82,19 @@ class PartialTable:
         return hash(self.folder)
 
     @property
-    def _mark(self) -> tuple[Path, bytes]:
-        """What says which table is being built here, and by what rule."""
-        return self.folder / "table.txt", f"{self.rule}\n{self.header!r}".encode()
+    def _begun(self) -> Begun:
+        return Begun(self.folder, self.rule, repr(self.header))
 
     def open(self) -> None:
-        """Make the folder, or throw away what a build with other options has left in it.
-
-        What another version has left may be the work of days: refused, not thrown away.
-        """
-        with storage_errors(self.folder):
-            mark, wanted = self._mark
-            if mark.exists() and (found := mark.read_bytes()) != wanted:
-                rule, _, header = found.decode(errors="replace").partition("\n")
-                if header == repr(self.header):
-                    raise FormatVersionError(
-                        f"{self.folder} was begun by {rule}, this is {self.rule}; "
-                        "finish it with that, or say --force"
-                    )
-                self.discard()
-            self.folder.mkdir(parents=True, exist_ok=True)
-            for left in self.folder.glob("*.tmp"):  # by a build that was killed
-                left.unlink(missing_ok=True)
-            if not mark.exists():
-                write_whole(mark, wanted)
+        """Make the folder, or throw away what a build with other options has left in it."""
+        self._begun.open()
 
     def require_worker(self) -> None:
-        """Refuse to work here, on another machine perhaps, by another rule or without the files."""
-        if self.rule != group_rule():
-            raise FormatVersionError(f"it has {group_rule()}; the plan is of {self.rule}")
-        mark, wanted = self._mark
-        try:
-            found = mark.read_bytes()
-        except OSError as error:
-            reason = f"cannot read {mark}: {error.strerror}"
-            raise StorageError(f"{reason}; wanted a work folder that all workers share") from None
-        if found != wanted:
-            raise StorageError(f"{mark} is of another table")
+        """Refuse to work here by another rule or without the files."""
+        self._begun.require_worker(group_rule())
 
     def discard(self) -> None:
-        shutil.rmtree(self.folder, ignore_errors=True)
+        self._begun.discard()
 
     # Groups.
 

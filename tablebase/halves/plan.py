@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from retro.cores import available_cores
-from retro.errors import BadTextError, DoesNotFitError
+from retro.errors import BadTextError
 from retro.games.connect4.rules import Connect4Position, find_moves
 from retro.games.connect4.text import column_text
 from retro.index.halves.layout import default_left_columns
@@ -41,8 +41,7 @@ from tablebase.halves.memory import (
     worker_memory,
 )
 from tablebase.halves.rates import Work, machine_factor, seconds_of
-from tablebase.plans import How, Labour, PlyPlan, available_memory
-from tablebase.units import size
+from tablebase.plans import Hire, How, Labour, PlyPlan, available_memory
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -76,13 +75,6 @@ class Shift(NamedTuple):
     workers: int
     task_memory: int | None  # bytes of what one task walks and reads; None: whole layers
     mirroring: Shift | None = None  # how what it reads is mirrored, if otherwise
-
-
-class Hire(NamedTuple):
-    """What a worker of a cluster takes."""
-
-    aside: int  # bytes beside its tasks: base and lists
-    each: int  # bytes of a task
 
 
 @dataclass(frozen=True)
@@ -254,28 +246,14 @@ class _Room:
 
     def hire(self, hands: tuple[Hand, ...], task_memory: int | None) -> Hire:
         """What workers of a cluster take; by default their threads share their memory."""
-        aside, least = BASE + self._lists, self._most()
-        if task_memory is None:
-            share = min((hand.memory - aside) // hand.threads for hand in hands)
-            return Hire(aside, max(least, share))
-        if task_memory < least:
-            found = f"a task may take {size(task_memory)}"
-            raise DoesNotFitError(f"{found}, wanted at least {size(least)}, of the largest group")
-        return Hire(aside, task_memory)
+        aside = BASE + self._lists
+        return Hire.of(hands, task_memory, aside=aside, least=self._most())
 
     def spread(
         self, hands: tuple[Hand, ...], hire: Hire
     ) -> tuple[dict[tuple[Walk, int], Shift], int]:
         """How every layer is worked on by a cluster, and the bytes that its driver takes."""
-        places = sum(
-            min(hand.threads, max(hand.memory - hire.aside, 0) // hire.each) for hand in hands
-        )
-        if not places:
-            most = max(hand.memory for hand in hands)
-            raise DoesNotFitError(
-                f"no worker has room: a task takes {size(hire.each)}, a worker {size(hire.aside)} "
-                f"beside; the largest has {size(most)}"
-            )
+        places = hire.places(hands)
         own = hire.each - self._worker
         shifts = {(need.walk, need.ply): Shift(places, own) for need in self._needs}
         return shifts, self._driver + self._lists

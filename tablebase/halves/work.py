@@ -11,9 +11,8 @@ names of its own, and renames them when they are whole.
 
 from __future__ import annotations
 
-import multiprocessing
 import threading
-from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
@@ -234,12 +233,6 @@ def prepare_header(header: Header, threads: int | None = None) -> Prepared:
     root = header.root_position if header.root else None
     layout = make_layout(header.board, header.left_columns, root)
     return prepare_layout(layout, threads, distances=bool(header.distances))
-
-
-def local_processes(number: int) -> Executor:
-    """Processes of this machine."""
-    # Threads and numba make forking unsafe; every process begins from nothing.
-    return ProcessPoolExecutor(number, multiprocessing.get_context("spawn"))
 
 
 class _Desk(NamedTuple):

@@ -11,19 +11,22 @@ fetches what it reads from files.
 
 A task that finds a piece damaged or missing names it; it is made again from what it came from,
 however far that goes, and the task is run once more. Whatever stops a build, the same
-call goes on after the last piece, with any memory, threads or processes. Same bytes from all.
+call goes on after the last piece, with any memory, threads, processes or a cluster. Same bytes
+from all.
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections import Counter, deque
+import time
+from collections import Counter, defaultdict, deque
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from functools import partial
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 import numpy as np
 
+from retro.cores import available_cores
 from retro.errors import (
     BadTextError,
     ChecksumError,
@@ -36,9 +39,9 @@ from retro.walk.keys.task import Limits, TooManyKeysError
 from tablebase.keys.cutting import cut_layer, halves_of
 from tablebase.keys.join import check_ply, join_table, write_ply
 from tablebase.keys.pieces import PieceStore, shares_there
-from tablebase.keys.plan import Detail, Room, require_reached, share_number
-from tablebase.keys.work import Processes, Threads, load_layer, make_site
-from tablebase.plans import Progress
+from tablebase.keys.plan import Detail, Room, require_reached
+from tablebase.keys.work import Elsewhere, Threads, load_layer, make_site
+from tablebase.plans import Progress, local_processes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -50,6 +53,10 @@ if TYPE_CHECKING:
     from tablebase.plans import Order, Plan
 
 Result = TypeVar("Result")
+Phase = Literal["forward", "backward"]
+Lost = Counter[tuple[str, int, int]]  # how often a reader has missed a piece
+PHASES: dict[Walk, Phase] = {"alive": "forward", "walk": "backward"}
+SECONDS_FOR_MARKS = 90  # network file systems show new files after a minute at most
 TIMES_MADE_AGAIN = 3  # a piece that is lost more often is lost for good
 
 
@@ -57,22 +64,17 @@ def run(plan: Plan, path: Path, order: Order) -> None:
     """Build the table at a path, going on from what an earlier run has left there."""
     detail = plan.detail
     assert isinstance(detail, Detail)
-    header = detail.header
-    shares = None if order.force else shares_there(path)
-    shares = shares or share_number(plan)
-    groups = detail.families * shares
-    store = PieceStore(path, header, groups)
+    header, beside = detail.header, order.parts or path
+    cut, shares = detail.cut, shares_there(beside)
+    if shares is not None and not order.force:
+        cut = cut._replace(shares=shares)
+    store = PieceStore(path, header, cut, beside)
     if order.force:
         store.discard()
-    store.open(shares)
-    site = make_site(header, shares, store)
-    crew: Crew
-    if detail.processes:
-        crew = Processes(shares, store, detail.room.workers)
-    else:
-        crew = Threads(site, detail.room.workers)
-    with contextlib.closing(crew):
-        build = _Build(plan, site, crew, order.report)
+    store.open()
+    site = make_site(store)
+    with contextlib.closing(_crew(detail, site, order)) as crew:
+        build = _Build(plan, site, crew, order)
         last_ply = build.forward()
         try:
             require_reached(header, last_ply)
@@ -83,12 +85,22 @@ def run(plan: Plan, path: Path, order: Order) -> None:
     join_table(store, value, records)
 
 
-class _Progress:
-    """Counts the positions of both walks."""
+def _crew(detail: Detail, site: Site, order: Order) -> Crew:
+    """Who works, as the plan has it."""
+    workers = detail.room.workers
+    if order.pool is not None and detail.hire is not None:
+        order.pool.employ(site.store.require_worker, **detail.hire._asdict())
+        return Elsewhere(site.store, order.pool, available_cores())
+    if detail.processes:
+        return Elsewhere(site.store, local_processes(workers), workers)
+    return Threads(site, workers)
 
-    def __init__(self, plan: Plan, report: Callable[[Progress], None]) -> None:
-        assert isinstance(plan.detail, Detail)
-        self._total, self._report = 2 * plan.detail.walked, report
+
+class _Progress:
+    """Counts the positions of both walks; on a cluster the tasks of a ply, too."""
+
+    def __init__(self, walked: int, report: Callable[[Progress], None]) -> None:
+        self._total, self._report = 2 * walked, report
         self._done = self._resumed = 0
 
     def resumed(self, positions: int) -> None:
@@ -96,25 +108,30 @@ class _Progress:
         self._done += positions
         self._resumed += positions
 
-    def tell(self, phase: Literal["forward", "backward"], ply: int, positions: int) -> None:
+    def tell(self, phase: Phase, ply: int, positions: int) -> None:
         self._done += positions
+        self._report(self._now(phase, ply))
+
+    def tell_tasks(self, phase: Phase, ply: int, tasks: tuple[int, int], workers: int) -> None:
+        """So many tasks of a ply are committed, of so many."""
+        self._report(self._now(phase, ply)._replace(tasks=tasks, workers=workers))
+
+    def _now(self, phase: Phase, ply: int) -> Progress:
         total = max(self._total, self._done)  # a forecast may be too low
-        self._report(Progress(phase, ply, self._done, total, self._resumed))
+        return Progress(phase, ply, self._done, total, self._resumed)
 
 
 class _Build:
     """One run of a build."""
 
-    def __init__(
-        self, plan: Plan, site: Site, crew: Crew, report: Callable[[Progress], None]
-    ) -> None:
+    def __init__(self, plan: Plan, site: Site, crew: Crew, order: Order) -> None:
         assert isinstance(plan.detail, Detail)
         self._site, self._crew, self._store = site, crew, site.store
         self._expected = plan.detail.layers
         self._room: Room = plan.detail.room
         self._end = plan.root.board.last_ply  # on which draws end
-        self._progress = _Progress(plan, report)
-        self._lost: Counter[tuple[str, int, int]] = Counter()
+        self._progress = _Progress(plan.detail.walked, order.report)
+        self._pool = order.pool
 
     # The two walks.
 
@@ -200,9 +217,11 @@ class _Build:
         tasks: deque[tuple[Task, Limits]] = deque()
         for gap in todo:
             tasks += self._insist(partial(self._cut, gap, keeps=keeps))
+        lost: dict[Task, Lost] = defaultdict(Counter)
         running: dict[Future[None], tuple[Task, Limits]] = {}
+        committed = 0
         while tasks or running:
-            while tasks and len(running) < self._room.workers:
+            while tasks and len(running) < self._most_at_once():
                 task, limits = tasks.popleft()
                 running[self._crew.submit(task, limits)] = task, limits
             ready, _ = wait(running, return_when=FIRST_COMPLETED)
@@ -210,11 +229,31 @@ class _Build:
                 task, limits = running.pop(future)
                 try:
                     future.result()
+                    committed += 1
                 except TooManyKeysError as error:
                     tasks.extendleft((part, limits) for part in self._smaller(task, error))
                 except LostGroupError as error:
-                    self._mend(error)
+                    self._mend(error, lost[task])
                     tasks.append((task, limits))
+            if self._pool is not None:
+                number = committed, committed + len(tasks) + len(running)
+                self._progress.tell_tasks(PHASES[walk], ply, number, self._pool.workers)
+        if self._pool is not None:
+            self._await_marks(walk, ply)
+
+    def _most_at_once(self) -> int:
+        """Workers of a pool come and go; each has a next task at hand."""
+        return self._room.workers if self._pool is None else max(1, 2 * self._pool.places)
+
+    def _await_marks(self, walk: Walk, ply: int) -> None:
+        """Wait until all pieces are seen: a disk that others write may be slow.
+
+        What is not seen then is lost, and made again by whoever misses it.
+        """
+        for _ in range(SECONDS_FOR_MARKS):
+            if not self._store.missing(walk, ply):
+                return
+            time.sleep(1)
 
     def _keep_layer(self, walk: Walk, ply: int) -> bool:
         """Have the layer that is read in memory, if there is room for it."""
@@ -263,18 +302,22 @@ class _Build:
 
     def _insist(self, action: Callable[[], Result]) -> Result:
         """What an action gives, once every piece that it misses is there."""
+        lost: Lost = Counter()
         while True:
             try:
                 return action()
             except LostGroupError as error:
-                self._mend(error)
+                self._mend(error, lost)
 
-    def _mend(self, error: LostGroupError) -> None:
-        """Have a lost piece made again, from files alone, if nobody has done so since."""
+    def _mend(self, error: LostGroupError, lost: Lost) -> None:
+        """Have a lost piece made again, from files alone, if nobody has done so since.
+
+        `lost` counts what the reader has missed.
+        """
         walk: Walk = "alive" if error.walk == "alive" else "walk"
         name = walk, error.ply, error.number
-        self._lost[name] += 1
-        if self._lost[name] > TIMES_MADE_AGAIN:
+        lost[name] += 1
+        if lost[name] > TIMES_MADE_AGAIN:
             raise ChecksumError(f"{error}; it was made again {TIMES_MADE_AGAIN} times") from error
         store, limits = self._store, self._room.limits(self._store.header.words, 0)
         if walk == "alive":

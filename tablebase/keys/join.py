@@ -284,7 +284,7 @@ def check_ply(store: PieceStore, ply: int) -> PlyRecord:
 
 def join_table(store: PieceStore, value: int, records: Sequence[PlyRecord]) -> None:
     """Join the finished plies to the table, and remove them. Packed chunks are copied."""
-    require_room(store.path, store.path)
+    require_room(store.path, store.beside)
     with hdf5.new_file(store.path) as file:
         for record in records:
             group = file.create_group(ply_name(record.ply))

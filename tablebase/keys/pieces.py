@@ -1,7 +1,7 @@
 """The pieces of a table of sorted keys being built, in a folder beside its place.
 
     tables/mnk-4x4-connect4.h5.partial/
-        table.txt                       which table, and into how many shares families are cut
+        table.txt                       which table, by which rule it is cut (`files.begun`)
         alive-07-00000-00312.piece      walking forward: the keys of groups 0 to 311 of ply 7
         walk-07-00000-00312.piece       walking back: their values
         ply-07.h5                       a finished ply, sorted and packed as the table will have it
@@ -18,19 +18,23 @@ from __future__ import annotations
 
 import hashlib
 import re
-import shutil
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from retro.errors import ChecksumError, LostGroupError
+from retro.index.keys.groups import make_grouping
 from retro.index.keys.sorting import empty_keys
+from retro.version import VERSION
 from retro.walk.keys.task import Piece, columns, first_state
 from retro.walk.task import Task
-from tablebase.files.atomic import parts_folder, storage_errors, whole_file, write_whole
+from tablebase.files.atomic import parts_folder, storage_errors, whole_file
+from tablebase.files.begun import Begun, rule_there
 from tablebase.files.seal import ply_name
 from tablebase.keys.frames import PieceReader, pack_pieces
+from tablebase.keys.store import board_of
+from tablebase.units import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -46,7 +50,7 @@ if TYPE_CHECKING:
     Counts = NDArray[np.int64]
 
 NAME = re.compile(r"(alive|walk)-(\d+)-(\d+)-(\d+)\.piece")
-SHARES = re.compile(r"shares (\d+)\n")
+SHARES = re.compile(r" in (\d+) shares?$")
 LAYERS_KNOWN = 4  # whose sizes are kept in memory
 
 
@@ -65,24 +69,59 @@ class Head(NamedTuple):
 HEAD_WORDS = 4  # before the counts, with the mark of the table
 
 
+class Cut(NamedTuple):
+    """Into what layers are cut (`retro.index.keys.groups`)."""
+
+    families: int
+    shares: int  # of a family
+
+    @property
+    def groups(self) -> int:
+        return self.families * self.shares
+
+    @property
+    def rule(self) -> str:
+        """By which rule pieces are cut and written: those of different rules do not go together.
+
+        >>> Cut(2500, 1).rule.partition(", ")[2]
+        '2500 families in 1 share'
+        """
+        shares = counted(self.shares, "share", "shares").replace(",", "")
+        return f"retro-tablebase {VERSION}, {self.families} families in {shares}"
+
+
 class PieceStore:
     """Pieces in files. Holds no open file between calls; can be sent to other processes."""
 
-    def __init__(self, path: Path, header: Header, groups: int) -> None:
-        self.path, self.header, self.groups = path, header, groups
-        self.folder = parts_folder(path)
-        self._mark = mark_of(header, groups)
+    def __init__(self, path: Path, header: Header, cut: Cut, beside: Path | None = None) -> None:
+        self.path, self.header, self.cut = path, header, cut
+        self.beside = beside or path
+        self.folder = parts_folder(self.beside).absolute()  # workers may be anywhere
+        self.rule = cut.rule  # of whoever plans: workers have theirs
+        self._mark = mark_of(header, cut.groups)
+        self._remember_nothing()
+
+    def _remember_nothing(self) -> None:
         self._layers: dict[tuple[Walk, int], View] = {}
-        self._forget_known()
-
-    def __getstate__(self) -> tuple[Path, Header, int]:
-        return self.path, self.header, self.groups
-
-    def __setstate__(self, state: tuple[Path, Header, int]) -> None:
-        self.__init__(*state)  # type: ignore[misc]
-
-    def _forget_known(self) -> None:
         self._known = lru_cache(LAYERS_KNOWN)(self._read_sizes)
+
+    @property
+    def groups(self) -> int:
+        return self.cut.groups
+
+    def __getstate__(self) -> dict[str, object]:
+        return {name: it for name, it in vars(self).items() if name not in ("_layers", "_known")}
+
+    def __setstate__(self, state: dict[str, object]) -> None:
+        vars(self).update(state)
+        self._remember_nothing()
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both are the same build; a worker gets a new object with every task."""
+        return isinstance(other, PieceStore) and self.__getstate__() == other.__getstate__()
+
+    def __hash__(self) -> int:
+        return hash(self.folder)
 
     # Pieces.
 
@@ -268,19 +307,21 @@ class PieceStore:
     def ply_part(self, ply: int) -> Path:
         return self.folder / f"{ply_name(ply)}.h5"
 
-    def open(self, shares: int) -> None:
-        """Make the folder, or throw away what another version has left in it."""
-        with storage_errors(self.folder):
-            mark = self.folder / "table.txt"
-            wanted = f"shares {shares}\n{self.header!r}"
-            if self.folder.exists() and (not mark.exists() or mark.read_text() != wanted):
-                self.discard()
-            self.folder.mkdir(parents=True, exist_ok=True)
-            if not mark.exists():
-                write_whole(mark, wanted.encode(), synced=False)
+    @property
+    def _begun(self) -> Begun:
+        return Begun(self.folder, self.rule, repr(self.header))
+
+    def open(self) -> None:
+        """Make the folder, or throw away what a build with other options has left in it."""
+        self._begun.open()
+
+    def require_worker(self) -> None:
+        """Refuse to work here by another rule or without the files."""
+        families = make_grouping(board_of(self.header).rules).families
+        self._begun.require_worker(Cut(families, self.cut.shares).rule)
 
     def discard(self) -> None:
-        shutil.rmtree(self.folder, ignore_errors=True)
+        self._begun.discard()
 
 
 class _Reading:
@@ -304,11 +345,8 @@ class _Reading:
 
 
 def shares_there(path: Path) -> int | None:
-    """Into how many shares an earlier run has cut the families of a table."""
-    try:
-        found = SHARES.match((parts_folder(path) / "table.txt").read_text())
-    except OSError:
-        return None
+    """Into how many shares an earlier run has cut the families of a table; parts are beside it."""
+    found = SHARES.search(rule_there(parts_folder(path)))
     return int(found[1]) if found else None
 
 

@@ -13,6 +13,9 @@ The sizes are right where the walk reached (`is_exact`), and elsewhere within `e
 against real tables, a tenth at most in games whose positions have whole numbers of predecessors,
 and 1.6 times at most in others. Time depends on what else the machine does.
 
+Workers of a cluster take what they have: base, and tasks as their memory allows; the driver
+sorts and packs.
+
 A build takes no more memory than it is given (`Room`): what a task may hold and whether a layer
 stays in memory is decided anew for every ply, by the sizes that it turns out to have.
 """
@@ -28,7 +31,8 @@ from retro.walk.keys.forecast import Forecast, forecast
 from retro.walk.keys.layers import MOST_THREADS, prepare
 from retro.walk.keys.task import Limits
 from tablebase.keys.format import Header, header_for
-from tablebase.plans import How, Plan, PlyPlan, available_memory
+from tablebase.keys.pieces import Cut
+from tablebase.plans import Hire, How, Plan, PlyPlan, available_memory
 
 if TYPE_CHECKING:
     from retro.games.game import Position
@@ -53,6 +57,8 @@ LARGEST_FAMILY = 20  # times as large as families are in the mean, or larger
 KEYS_OF_A_SHARE = 1 << 18
 MOST_SHARES = 4096
 SHARE_OF_LAYER = 0.6  # of the memory: more than that is better left to tasks
+LEAST_TASK = 1 << 24  # bytes of a task of a cluster
+MOST_TO_SORT = 1 << 30  # bytes that the driver of a cluster sorts at once
 
 
 class Room(NamedTuple):
@@ -60,6 +66,7 @@ class Room(NamedTuple):
 
     workers: int
     free: int  # bytes
+    own: int  # bytes of this process for sorting a ply, when no task runs
 
     def layer(self, walk: Walk, words: int, keys: int) -> int:
         """Bytes of a whole layer as a walk reads it: walking back with values and slots."""
@@ -76,7 +83,7 @@ class Room(NamedTuple):
 
     def stretch(self, words: int) -> int:
         """Keys that are sorted at once when a ply is finished, and as many that are written."""
-        return max(1, self.free // (5 * (8 * words + 1)))
+        return max(1, self.own // stretch_key(words))
 
 
 def task_key(words: int) -> int:
@@ -84,22 +91,21 @@ def task_key(words: int) -> int:
     return 16 * words + 40
 
 
+def stretch_key(words: int) -> int:
+    """Bytes of a key in a stretch that is sorted and written."""
+    return 5 * (8 * words + 1)
+
+
 class Detail(NamedTuple):
     """What the build is told."""
 
     layers: dict[int, float]  # how many keys and finished games are expected of a ply, at most
-    families: int
-    shares: int
+    cut: Cut  # unless an earlier run has cut otherwise
     room: Room
     processes: bool
+    hire: Hire | None  # if a cluster works
     header: Header
     walked: int  # keys of all plies, kept or not
-
-
-def share_number(plan: Plan) -> int:
-    """Into how many shares families are cut, unless an earlier run has done so."""
-    assert isinstance(plan.detail, Detail)
-    return plan.detail.shares
 
 
 def require_reached(header: Header, last_ply: int) -> None:
@@ -133,20 +139,12 @@ def make_plan(
     largest = max(layer.keys + layer.ended for layer in layers) * error
     family = min(1.0, LARGEST_FAMILY / families) * largest
     shares = min(MOST_SHARES, max(1, int(family / KEYS_OF_A_SHARE)) if families < 500 else 1)
-    processes = how.processes
-    workers = min(processes or how.threads or available_cores(), MOST_THREADS)
-    base = BASE_MEMORY + (workers * PROCESS_MEMORY if processes else 0)
-    # A group for each worker; and at its best the largest layer, whole.
     group = 2 * task_key(rules.words) * int(family / shares)
-    least = base + max(0, workers * group - TASKS_AT_LEAST)
-    whole = base + int(largest * ((8 * rules.words + 9) / SHARE_OF_LAYER))
-    least = min(least, whole)
-    best = whole if not processes else max(least, base + workers * 2 * KEYS_OF_A_SHARE * 64)
-    allowed = how.memory if how.memory is not None else _share_of_free_memory(least, best)
-    taken = min(best, allowed)
-    room = Room(workers, max(0, max(taken, least) - base) + TASKS_AT_LEAST)
+    taken = (_hire if how.hands else _share_out)(how, rules.words, largest, group)
+    room = taken.room
     times = WHOLE_BUILD + MORE_WITH_DISTANCES * how.distances
-    times *= 1 if taken >= whole else FROM_FILES
+    times *= 1 if taken.is_whole else FROM_FILES
+    times *= available_cores() / room.workers  # the forecast was timed on all cores
     seconds = [times * found.seconds_per_edge * layer.edges for layer in layers]
     walked = sum(layer.keys for layer in layers)
     keys = sum(layer.keys for layer in layers if header.keeps(layer.ply))
@@ -167,22 +165,58 @@ def make_plan(
             for layer, taken_seconds in zip(layers, seconds, strict=True)
         },
         seconds=SECONDS_AT_LEAST + sum(seconds),
-        memory=taken,
-        least_memory=least,
+        memory=taken.memory,
+        least_memory=taken.least,
         disk=disk,
         disk_while_building=2 * disk + pieces,
         error=error,
         exact_plies=sum(layer.is_exact for layer in layers),
         detail=Detail(
             {layer.ply: error * (layer.keys + layer.ended) for layer in layers},
-            families,
-            shares,
+            Cut(families, shares),
             room,
-            processes is not None,
+            how.processes is not None,
+            taken.hire,
             header,
             int(walked),
         ),
     )
+
+
+class _Taken(NamedTuple):
+    """What a build takes of memory."""
+
+    room: Room
+    memory: int  # bytes of this process and of others of this machine
+    least: int
+    is_whole: bool  # whether the largest layer stays in memory
+    hire: Hire | None = None
+
+
+def _share_out(how: How, words: int, largest: float, group: int) -> _Taken:
+    """What threads or processes of this machine take; `largest` keys of a ply, bytes of a group."""
+    processes = how.processes
+    workers = min(processes or how.threads or available_cores(), MOST_THREADS)
+    base = BASE_MEMORY + (workers * PROCESS_MEMORY if processes else 0)
+    # A group for each worker; and at its best the largest layer, whole.
+    least = base + max(0, workers * group - TASKS_AT_LEAST)
+    whole = base + int(largest * ((8 * words + 9) / SHARE_OF_LAYER))
+    least = min(least, whole)
+    best = whole if not processes else max(least, base + workers * 2 * KEYS_OF_A_SHARE * 64)
+    allowed = how.memory if how.memory is not None else _share_of_free_memory(least, best)
+    taken = min(best, allowed)
+    free = max(0, max(taken, least) - base) + TASKS_AT_LEAST
+    return _Taken(Room(workers, free, free), taken, least, taken >= whole)
+
+
+def _hire(how: How, words: int, largest: float, group: int) -> _Taken:
+    """What the workers of a cluster take, and the driver, who sorts and packs finished plies."""
+    base = BASE_MEMORY - TASKS_AT_LEAST
+    hire = Hire.of(how.hands, how.task_memory, aside=base, least=max(LEAST_TASK, group))
+    places = hire.places(how.hands)
+    own = int(min(max(TASKS_AT_LEAST, stretch_key(words) * largest), MOST_TO_SORT))
+    room = Room(places, places * hire.each, own)
+    return _Taken(room, base + own, base + own, is_whole=False, hire=hire)
 
 
 def _share_of_free_memory(least: int, best: int) -> int:

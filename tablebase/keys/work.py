@@ -1,13 +1,17 @@
 """The tasks of a build of sorted keys with files around them, and who runs them.
 
 A task (`retro.walk.keys.task`) is fetched, walked, written and committed by its name. Threads
-share the layer that is kept in memory, if one is; processes read what they need from files.
+share the layer that is kept in memory, if one is; processes, of this machine or of a cluster, read
+what they need from files.
+
+    driver   cuts layers, sorts and packs finished plies, mends        `build`
+    crew     Threads | Elsewhere: local processes, or the workers of a `tablebase.plans.Pool`
 """
 
 from __future__ import annotations
 
-import multiprocessing
-from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+import threading
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
@@ -23,7 +27,6 @@ if TYPE_CHECKING:
     from retro.index.keys.keys import Keys
     from retro.walk.keys.group_kernels import View
     from retro.walk.task import Task, Walk
-    from tablebase.keys.format import Header
     from tablebase.keys.pieces import PieceStore
 
 
@@ -36,10 +39,11 @@ class Site:
     store: PieceStore
 
 
-def make_site(header: Header, shares: int, store: PieceStore) -> Site:
+def make_site(store: PieceStore) -> Site:
     """The site of a table."""
+    header = store.header
     board = board_of(header)
-    grouping = make_grouping(board.rules, shares)
+    grouping = make_grouping(board.rules, store.cut.shares)
     ground = Ground(board.rules, grouping, distances=bool(header.distances))
     return Site(ground, board.position(header.root).state, store)
 
@@ -94,34 +98,35 @@ class Threads:
         self.pool.shutdown(wait=True, cancel_futures=True)
 
 
-class Processes:
-    """Processes of this machine, each with its own memory."""
+class Elsewhere:
+    """Processes of this machine or of others, each with its own memory."""
 
     shares_memory = False
 
-    def __init__(self, shares: int, store: PieceStore, processes: int) -> None:
-        # Threads and numba make forking unsafe; every process begins from nothing.
-        context = multiprocessing.get_context("spawn")
-        self._pool: Executor = ProcessPoolExecutor(processes, context, _hire, (shares, store))
-        self.pool = ThreadPoolExecutor(processes)
+    def __init__(self, store: PieceStore, workers: Executor, threads: int) -> None:
+        self._store, self._workers = store, workers
+        self.pool = ThreadPoolExecutor(threads)
 
     def submit(self, task: Task, limits: Limits) -> Future[None]:
-        return self._pool.submit(_in_process, task, limits)
+        return self._workers.submit(_at_desk, self._store, task, limits)
 
     def close(self) -> None:
-        self._pool.shutdown(wait=True, cancel_futures=True)
+        self._workers.shutdown(wait=True, cancel_futures=True)
         self.pool.shutdown(wait=True, cancel_futures=True)
 
 
-_hired: list[Site] = []  # of a worker process
+_desks: list[Site] = []  # of this process: none, or that of the table it works on
+_making_desk = threading.Lock()
 
 
-def _hire(shares: int, store: PieceStore) -> None:
-    _hired.append(make_site(store.header, shares, store))
-
-
-def _in_process(task: Task, limits: Limits) -> None:
-    do_task(_hired[0], task, limits)
+def _at_desk(store: PieceStore, task: Task, limits: Limits) -> None:
+    """Do a task in a process that may know nothing of the table yet."""
+    with _making_desk:  # once, not by every thread
+        if not _desks or _desks[0].store != store:
+            store.require_worker()
+            _desks[:] = [make_site(store)]
+        site = _desks[0]
+    do_task(site, task, limits)
 
 
 class _Place(NamedTuple):

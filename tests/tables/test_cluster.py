@@ -302,5 +302,3 @@ def test_what_is_no_cluster_is_named(tmp_path, monkeypatch):
             tb.build("4x4", path, cluster=wrong)
     with pytest.raises(BadTextError, match="wanted a cluster"):
         tb.build("4x4", path, task_memory="1G")
-    with pytest.raises(BadTextError, match="Connect Four only"):
-        tb.plan("mnk 3x3", **LOCAL)

@@ -113,7 +113,7 @@ def test_memory_is_that_of_the_largest_layer() -> None:
     walk, state = ready(game, root)
     largest = max(keys for keys, _ in real_layers(walk, state))
     estimate = make_plan(root)
-    room = keys_plan.Room(1, estimate.memory - BASE_MEMORY)
+    room = keys_plan.Room(1, estimate.memory - BASE_MEMORY, 0)
     assert room.keeps("walk", 1, largest)
     assert not room.keeps("walk", 1, 3 * largest)
 
