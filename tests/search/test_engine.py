@@ -15,10 +15,13 @@ from retro.search.connect4 import goals as solver
 # The six files of Pons' benchmark, where somebody has them.
 DATA = Path(os.environ.get("CONNECT4_SETS", "no such folder"))
 SETS = ["Test_L3_R1", "Test_L2_R1", "Test_L2_R2", "Test_L1_R1", "Test_L1_R2", "Test_L1_R3"]
-SMALL = [(4, 4, 4), (3, 4, 3), (4, 3, 3), (3, 3, 2), (2, 5, 3), (4, 3, 4), (4, 4, 3), (1, 6, 4)]
+SMALL = [(3, 4, 3), (4, 3, 3), (3, 3, 2), (2, 5, 3), (4, 3, 4), (4, 4, 3), (1, 6, 4)]
+PLAINLY_SLOW = pytest.param(
+    (4, 4, 4), marks=pytest.mark.slow
+)  # for the recursion that it is held to
 
 
-@pytest.mark.parametrize("shape", SMALL)
+@pytest.mark.parametrize("shape", [PLAINLY_SLOW, *SMALL])
 @pytest.mark.parametrize("strong", [False, True])
 def test_every_position_of_a_small_board(shape, strong):
     rows = plain.positions(*shape)

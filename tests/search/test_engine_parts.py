@@ -12,6 +12,8 @@ from plain.distance import positions
 from retro.search.connect4 import bits, bounds, engine
 from retro.search.connect4 import table as tables
 
+PLAINLY_SLOW = pytest.param((4, 4, 4), marks=pytest.mark.slow)  # for the recursion
+
 
 def columns_of(board, mover, mask):
     step = int(board.step)
@@ -25,7 +27,7 @@ def columns_of(board, mover, mask):
     )
 
 
-@pytest.mark.parametrize("shape", [(4, 4, 4), (3, 4, 3), (4, 4, 3), (4, 3, 3), (2, 5, 3)])
+@pytest.mark.parametrize("shape", [PLAINLY_SLOW, (3, 4, 3), (4, 4, 3), (4, 3, 3), (2, 5, 3)])
 def test_static_bounds_never_contradict_the_truth(shape):
     """Pairing strategies, every quiet position, every goal; and they do fire."""
     board = bits.make_board(*shape)
@@ -53,7 +55,7 @@ def test_static_bounds_never_contradict_the_truth(shape):
         assert all(fired.values())
 
 
-@pytest.mark.parametrize("shape", [(4, 4, 4), (3, 4, 3), (4, 3, 3), (3, 3, 2), (4, 3, 4)])
+@pytest.mark.parametrize("shape", [PLAINLY_SLOW, (3, 4, 3), (4, 3, 3), (3, 3, 2), (4, 3, 4)])
 def test_settle_keeps_the_value(shape):
     """Forced moves played by `settle` change neither value nor end."""
     board = bits.make_board(*shape)
@@ -79,7 +81,7 @@ def test_settle_keeps_the_value(shape):
         assert int(k_other) == int(bits.threats(board, np.uint64(k_mover ^ k_mask))) & empty
 
 
-@pytest.mark.parametrize("shape", [(4, 4, 4), (4, 4, 3), (4, 3, 4), (3, 3, 2)])
+@pytest.mark.parametrize("shape", [PLAINLY_SLOW, (4, 4, 3), (4, 3, 4), (3, 3, 2)])
 def test_codes_are_equal_only_for_mirror_images(shape):
     board = bits.make_board(*shape)
     seen: dict = {}
