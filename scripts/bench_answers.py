@@ -1,0 +1,112 @@
+"""How long an answer takes: value and distance of every move, for random positions of every ply.
+
+    python scripts/bench_answers.py                        # 7x6, 20 positions a ply
+    python scripts/bench_answers.py 6x6 --positions 100 --plies 0..12 --json
+
+Positions come from random play: for half of them any move is drawn (`with blunders`), for the
+other half one that keeps the value (`without`), which takes a search of its own that is not
+counted. Each position is asked of an oracle that knows what is there: tables in `--dir`,
+openings, and what it has searched before; `--new` begins each one with an empty memory. Without
+tables the plies just beyond the openings take minutes. CPU seconds of one thread, so that a busy machine does not change them much.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from pathlib import Path
+from statistics import median, quantiles
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from figures import print_rows
+
+import tablebase as tb
+
+if TYPE_CHECKING:
+    from retro.games.game import Position
+
+COLUMNS = [
+    ("ply", "{}", "ply"),
+    ("play", "{}", "random play"),
+    ("positions", "{:,}", "positions"),
+    ("median", "{:.4f}", "median s"),
+    ("p99", "{:.3f}", "99 % s"),
+    ("worst", "{:.3f}", "worst s"),
+    ("hardest", "{}", "hardest"),
+]
+KINDS = ("with blunders", "without")
+
+
+def draw(oracle: tb.Oracle, rng: np.random.Generator, ply: int, kind: str) -> Position:
+    """An unfinished position of a ply by random play; a game that ends before is begun anew."""
+    while True:
+        position = oracle.board.start()
+        while position.ply < ply and not position.is_over():
+            moves = position.legal_moves()
+            if kind == "without":
+                moves = [move.number for move in oracle.probe(position).best]
+            position = position.play(int(rng.choice(moves)))
+        if not position.is_over():
+            return position
+
+
+def measure(
+    oracles: tuple[tb.Oracle, tb.Oracle], ply: int, kind: str, options: argparse.Namespace
+) -> dict[str, Any]:
+    """One ply and one kind of play; the first oracle draws positions, the second is asked."""
+    drawing, asked = oracles
+    rng = np.random.default_rng([options.seed, ply, KINDS.index(kind)])
+    seconds = {}
+    for number in range(options.positions):
+        position = draw(drawing, rng, ply, kind)
+        if options.new:
+            asked = tb.oracle(options.board, folder=options.dir, memory=options.memory)
+        begin = time.process_time()
+        asked.analyse(position)
+        seconds[position.text] = time.process_time() - begin
+        print(f"\rply {ply}, {kind}: {number + 1} ", end="", file=sys.stderr, flush=True)
+    taken = list(seconds.values())
+    return {
+        "ply": ply,
+        "play": kind,
+        "positions": len(taken),
+        "median": median(taken),
+        "p99": quantiles(taken, n=100)[-1] if len(taken) > 1 else taken[0],
+        "worst": max(taken),
+        "hardest": max(seconds, key=seconds.__getitem__) or "-",
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("board", nargs="?", default="7x6")
+    parser.add_argument("--positions", type=int, default=20, help="of each ply and kind")
+    parser.add_argument("--plies", default="0..40", metavar="A..B")
+    parser.add_argument("--memory", default="1G")
+    parser.add_argument("--dir", type=Path, help="where tables are")
+    parser.add_argument("--new", action="store_true", help="a new solver for every question")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    first, last = (int(word) for word in options.plies.split(".."))
+    rows = []
+    with (
+        tb.oracle(options.board, folder=options.dir, memory=options.memory) as drawing,
+        tb.oracle(options.board, folder=options.dir, memory=options.memory) as asked,
+    ):
+        warm = asked.board.start()  # kernels are loaded before the clock starts
+        while len(warm.legal_moves()) > 1 and asked.board.last_ply - warm.ply > 12:
+            warm = warm.play(warm.legal_moves()[0])
+        if not warm.is_over():
+            asked.solver.analyse(warm)
+        for ply in range(first, last + 1):
+            for kind in KINDS:
+                rows.append(measure((drawing, asked), ply, kind, options))
+                print("\r", end="", file=sys.stderr)
+    print_rows(COLUMNS, rows, 1, as_json=options.json)
+
+
+if __name__ == "__main__":
+    main()
