@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 PATIENCE = 120.0  # seconds of the processor for one try, whatever else the machine does
 LONGEST = 3600.0  # seconds of the clock
+IDLE = 120.0  # seconds of the clock without any work: it waits for something that never comes
 
 
 def told(what: str | None) -> Callable[[], str | None]:
@@ -100,13 +101,17 @@ class Guinea:
             theirs.close()
         assert self._pipe is not None
         self._pipe.send((function, arguments))
-        begin, spent = time.monotonic(), _processor_seconds(self._process.pid)
+        begin = moved = time.monotonic()
+        spent = last = _processor_seconds(self._process.pid)
         try:
-            while time.monotonic() - begin < LONGEST:
+            while (now := time.monotonic()) - begin < LONGEST and now - moved < IDLE:
                 if self._pipe.poll(min(1.0, within)):
                     return self._pipe.recv()
-                if _processor_seconds(self._process.pid) - spent > within:
+                used = _processor_seconds(self._process.pid)
+                if used - spent > within:
                     break
+                if used > last:
+                    last, moved = used, now
         except (EOFError, ConnectionError):
             self._process.join()
             code, self._process = self._process.exitcode, None

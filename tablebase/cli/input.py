@@ -11,6 +11,7 @@ bound: nobody's position takes a megabyte, and `/dev/zero` never ends.
 from __future__ import annotations
 
 import io
+import os
 import re
 import sys
 from pathlib import Path
@@ -97,13 +98,21 @@ def read_file(path: str | Path) -> Given:
     if str(path) == STDIN:
         return Given(_read_stdin(), "standard input")
     try:
-        with Path(path).open("rb") as file:
+        with _open(path) as file:
             return Given(_decode(file, str(path)), str(path))
     except (OSError, ValueError) as error:
         if isinstance(error, TablebaseError):
             raise
         reason = error.strerror if isinstance(error, OSError) else str(error)
         raise BadTextError(f"cannot read {path}: {reason}") from None
+
+
+def _open(path: str | Path) -> BinaryIO:
+    """A file to read; of a pipe that nobody writes into there is nothing to wait for."""
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+    if hasattr(os, "O_NONBLOCK"):
+        os.set_blocking(descriptor, True)
+    return os.fdopen(descriptor, "rb")
 
 
 def is_path(text: str) -> bool:
