@@ -28,8 +28,16 @@ from retro.errors import (
     WrongBoardError,
 )
 from retro.games.catalogue import make_board
-from tablebase.files.atomic import only_builder, parts_place, parts_size, tidy_parts
-from tablebase.files.places import table_path
+from tablebase.files.atomic import (
+    is_begun,
+    only_builder,
+    parts_folder,
+    parts_place,
+    parts_size,
+    tidy_parts,
+)
+from tablebase.files.places import path_to_write, table_path
+from tablebase.files.restart import Restart
 from tablebase.indexes import index_for
 from tablebase.plans import BuildMeans, Hand, How, Means, Order, kept_plies, only_known
 from tablebase.tables import DEFAULT_CACHE_BYTES, open_checked
@@ -155,7 +163,7 @@ def build(
         Called as the build goes on.
     announce
         Called before the work begins with what it will take, and with a warning if that
-        may be more than there is.
+        may be more than there is; then with what becomes of what an earlier run has left.
 
     Other Parameters
     ----------------
@@ -171,7 +179,7 @@ def build(
     begin = time.monotonic()
     asked = make_board(board)
     start = _root(asked, root)
-    where = table_path(start, folder) if path is None else Path(path)
+    where = path_to_write(table_path(start, folder) if path is None else Path(path))
     how, force = How.read(means), means.get("force", False)
     beside = parts_place(where, means.get("work_dir"))
     if where.exists() and not force:
@@ -190,10 +198,14 @@ def build(
         warning = found.warning(beside.parent, written)
         if warning is not None:
             announce(f"warning: {warning}")
+        restart, was_begun = Restart(announce), is_begun(beside)
         for place in dict.fromkeys([where, beside]):
             stack.enter_context(only_builder(place))
-        order = Order(how.threads, force, report, beside, pool)
+        if was_begun and not parts_folder(beside).exists():
+            restart.starts_over("an earlier run was stopped and has kept nothing")
+        order = Order(how.threads, force, report, beside, pool, restart)
         index_for(asked).build(found, where, order)
+        restart.end()
     return Built(where, time.monotonic() - begin, was_there=False)
 
 

@@ -6,11 +6,12 @@ import multiprocessing
 import os
 import shutil
 from concurrent.futures import Executor, ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple, Self, TypedDict
 
 from retro.errors import BadTextError, DoesNotFitError
+from tablebase.files.restart import Restart
 from tablebase.units import duration, read_size, size
 
 if TYPE_CHECKING:
@@ -294,6 +295,7 @@ class Order:
     report: Callable[[Progress], None] = lambda _: None
     parts: Path | None = None  # beside which parts are kept, if not beside the table
     pool: Pool | None = None  # who works, if not this process
+    restart: Restart = field(default_factory=Restart)  # told what becomes of an earlier run
 
 
 def available_memory() -> int | None:

@@ -56,7 +56,7 @@ ALLOWED = {
     "tablebase.files": "retro tablebase.units",
     "tablebase.answers": "retro tablebase.units tablebase.plans tablebase.strategy",
     "tablebase.pictures": "retro tablebase.units tablebase.answers tablebase.plans",
-    "tablebase.plans": "retro tablebase.units tablebase.pictures",
+    "tablebase.plans": "retro tablebase.units tablebase.files tablebase.pictures",
     "tablebase.indexes": TABLES_LOW,
     "tablebase.halves": f"{TABLES_LOW} tablebase.indexes",
     "tablebase.keys": f"{TABLES_LOW} tablebase.indexes",

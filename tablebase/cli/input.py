@@ -13,6 +13,7 @@ from __future__ import annotations
 import io
 import os
 import re
+import stat
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -99,7 +100,10 @@ def read_file(path: str | Path) -> Given:
         return Given(_read_stdin(), "standard input")
     try:
         with _open(path) as file:
-            return Given(_decode(file, str(path)), str(path))
+            text = _decode(file, str(path))
+            if not text and stat.S_ISFIFO(os.fstat(file.fileno()).st_mode):
+                raise BadTextError(f"{path} is a pipe that nobody writes into")
+            return Given(text, str(path))
     except (OSError, ValueError) as error:
         if isinstance(error, TablebaseError):
             raise

@@ -79,8 +79,6 @@ class BuildProgress:
             self._compiled = False
             self._begin, self._done_at_begin = now, progress.done
         if progress.phase != self._phase:
-            if self._phase == "" and progress.resumed:
-                say(f"resuming at ply {progress.ply}: {progress.resumed:,} positions were done")
             self._phase = progress.phase
             if self._bar is not None:
                 for task in self._bar.task_ids:

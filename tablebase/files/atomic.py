@@ -41,8 +41,8 @@ class Closing:
 
 
 @contextlib.contextmanager
-def storage_errors(path: Path) -> Iterator[None]:
-    """Name what goes wrong when writing."""
+def storage_errors(path: Path, doing: str = "write") -> Iterator[None]:
+    """Name what goes wrong when writing, or whatever else is done."""
     try:
         yield
     except (StorageError, DamagedFileError):
@@ -50,7 +50,7 @@ def storage_errors(path: Path) -> Iterator[None]:
     except OSError as error:
         reason = os.strerror(error.errno) if error.errno else str(error).splitlines()[0]
         hint = "; free some space and run the same command again" * (error.errno == errno.ENOSPC)
-        raise StorageError(f"cannot write {path}: {reason}{hint}") from error
+        raise StorageError(f"cannot {doing} {path}: {reason}{hint}") from error
 
 
 @contextlib.contextmanager
@@ -94,14 +94,18 @@ def parts_size(path: Path) -> int:
     return sum(part.stat().st_size for part in parts_folder(path).glob("*.*"))
 
 
+def is_begun(path: Path) -> bool:
+    """Whether a build of a table is at work, or was stopped and has left something."""
+    return any(left.exists() for left in (parts_folder(path), _aside(path), _lock(path)))
+
+
 def tidy_parts(path: Path) -> None:
     """Remove what a build left when it died after joining; not what a build at work needs."""
-    folder, aside, lock = parts_folder(path), _aside(path), _lock(path)
-    if folder.exists() or aside.exists() or lock.exists():
+    if is_begun(path):
         with contextlib.suppress(StorageError), only_builder(path):
-            shutil.rmtree(folder, ignore_errors=True)
+            shutil.rmtree(parts_folder(path), ignore_errors=True)
             with contextlib.suppress(OSError):
-                aside.unlink(missing_ok=True)
+                _aside(path).unlink(missing_ok=True)
 
 
 def _aside(path: Path, own: str = "") -> Path:

@@ -33,26 +33,34 @@ class Begun(NamedTuple):
     def _mark(self) -> tuple[Path, bytes]:
         return self.folder / NAME, f"{self.rule}\n{self.header}".encode()
 
-    def open(self) -> None:
+    def open(self) -> str:
         """Make the folder, or throw away what a build with other options has left in it.
 
-        What another rule has left may be the work of days: refused, not thrown away.
+        Returns why it was thrown away. What another rule has left may be the work of days:
+        refused, not thrown away.
         """
+        why = ""
         with storage_errors(self.folder):
             mark, wanted = self._mark
-            if self.folder.exists() and (found := _read(mark)) != wanted:
+            if self.has_files() and (found := _read(mark)) != wanted:
                 rule, _, header = found.decode(errors="replace").partition("\n")
                 if header == self.header:
                     raise FormatVersionError(
                         f"{self.folder} was begun by {rule}, this is {self.rule}; "
                         "finish it with that, or say --force"
                     )
+                why = f"{self.folder} is of another build, or does not say of which"
                 self.discard()
             self.folder.mkdir(parents=True, exist_ok=True)
             for left in self.folder.glob("*.tmp"):  # by a build that was killed
                 left.unlink(missing_ok=True)
             if not mark.exists():
                 write_whole(mark, wanted)
+        return why
+
+    def has_files(self) -> bool:
+        """Whether an earlier run has left anything."""
+        return self.folder.exists() and any(self.folder.iterdir())
 
     def require_worker(self, rule: str) -> None:
         """Refuse to work here, on another machine perhaps, by another rule or without the files."""

@@ -43,11 +43,11 @@ def pack(words: Words) -> bytes:
     return packer.compress(np.ascontiguousarray(words, "<u8").data)
 
 
-def write_framed(file: BinaryIO, planes: Words) -> None:
+def write_framed(file: BinaryIO, planes: Words, name: str) -> None:
     """Write planes so that any stretch of them can be read again without the rest.
 
     Frames of `FRAME_WORDS` words of one plane after another, the last one shorter, an empty one
-    for zeros; then their sizes, the CRC-32 of these, and their number:
+    for zeros; then their sizes, the CRC-32 of the name and of these, and their number:
 
         | frame | frame | ... | sizes: 4 bytes each | CRC-32: 4 bytes | number: 4 bytes |
     """
@@ -60,14 +60,23 @@ def write_framed(file: BinaryIO, planes: Words) -> None:
             file.write(frame)
             sizes.append(len(frame))
     table = np.array(sizes, "<u4").tobytes()
-    ends = np.array([zlib.crc32(table), len(sizes)], "<u4")
+    ends = np.array([_list_checksum(name, table), len(sizes)], "<u4")
     file.write(table + ends.tobytes())
 
 
-class FramedReader:
-    """Reads stretches of what `write_framed` wrote: planes of so many words each."""
+def _list_checksum(name: str, table: bytes) -> int:
+    """Tells a list of frames from another, and from that of a file of another name."""
+    return zlib.crc32(table, zlib.crc32(name.encode()))
 
-    def __init__(self, file: BinaryIO, words: int, planes: int, what: str) -> None:
+
+class FramedReader:
+    """Reads stretches of what `write_framed` wrote: planes of so many words each.
+
+    `what` names the file should it be damaged, `name` is what it was written as.
+    """
+
+    def __init__(self, file: BinaryIO, shape: tuple[int, int], what: str, name: str) -> None:
+        planes, words = shape
         self._file, self._words, self._what = file, words, what
         self._frames = -(-words // FRAME_WORDS)  # of a plane
         number = planes * self._frames
@@ -76,7 +85,8 @@ class FramedReader:
         content = file.read().rjust(4 * number + 8, b"\0")
         table, ends = content[:-8], np.frombuffer(content[-8:], "<u4")
         sizes = np.frombuffer(table, "<u4").astype(np.int64)
-        if ends.tolist() != [zlib.crc32(table), number] or sizes.sum() + len(content) != size:
+        wanted = [_list_checksum(name, table), number]
+        if ends.tolist() != wanted or sizes.sum() + len(content) != size:
             raise ChecksumError(f"{what} is damaged: its list of frames is not there")
         self._sizes, self._places = sizes, np.cumsum(sizes) - sizes
 

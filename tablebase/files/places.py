@@ -12,7 +12,7 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from retro.errors import MissingTableError
+from retro.errors import BadTextError, MissingTableError
 
 if TYPE_CHECKING:
     from retro.games.game import Board, Position
@@ -47,6 +47,13 @@ def table_path(root: Position, folder: Path | None = None) -> Path:
     if text:
         name += "-from-" + _file_word(text)
     return (folder or tables_folder()) / f"{name}{SUFFIX}"
+
+
+def path_to_write(path: Path) -> Path:
+    """The path of a file that is to be written; no system takes a name with a NUL in it."""
+    if "\0" in str(path):
+        raise BadTextError(f"found {str(path)!r}, wanted the path of a file")
+    return path
 
 
 def rooted_paths(board: Board, folder: Path | None = None) -> list[Path]:

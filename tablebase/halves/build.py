@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
     from retro.walk.halves.prepared import Prepared
     from retro.walk.task import Walk
+    from tablebase.files.restart import Restart
     from tablebase.halves.plan import Shift
     from tablebase.halves.work import Crew
 
@@ -79,8 +80,7 @@ def _run_in_memory(plan: Estimate, path: Path, report: Callable[[Progress], None
 
 def _run_in_files(plan: Estimate, partial: PartialTable, order: Order) -> None:
     """A build that can be stopped at any moment and goes on from its files."""
-    partial.open()
-    first_ply = _resume(partial)
+    first_ply = _resume(partial, order.restart)
     site = Site(_prepare(plan), partial)
     with contextlib.closing(_crew(plan, partial, site, order)) as crew:
         build = _Build(plan, site, crew, order)
@@ -108,24 +108,37 @@ def _prepare(plan: Estimate) -> Prepared:
     return prepared
 
 
-def _resume(partial: PartialTable) -> int:
-    """The ply with which the backward walk goes on. What cannot be gone on from is removed."""
-    finished = partial.finished_plies()
+def _resume(partial: PartialTable, restart: Restart) -> int:
+    """The ply with which the backward walk goes on. What cannot be gone on from is removed.
+
+    A finished ply that is damaged cannot be made again: of the values it came from only those
+    of two layers are kept.
+    """
+    is_restart = partial.has_files()
+    why = partial.open()
+    finished, plies = partial.finished_plies(), partial.header.counted_plies
     try:
         for ply in finished:
             partial.check_ply(ply)
-    except (DamagedFileError, StorageError):
+    except (DamagedFileError, StorageError) as error:
+        why = f"a finished ply cannot be used: {error}"
         partial.discard()
         partial.open()
         finished = []
-    return partial.header.counted_plies[-1] - len(finished)
+    if why:
+        restart.starts_over(why)
+    elif is_restart:
+        restart.goes_on(f"{len(finished)} of {len(plies)} plies are finished")
+        for wrong in partial.sweep():
+            restart.mends(wrong)
+    return plies[-1] - len(finished)
 
 
 class Mending:
     """Has lost groups made again, however many layers up they were lost, and tries once more."""
 
-    def __init__(self, crew: Crew, memory: int) -> None:
-        self._crew, self._memory = crew, memory
+    def __init__(self, crew: Crew, memory: int, restart: Restart) -> None:
+        self._crew, self._memory, self._restart = crew, memory, restart
         self._made: dict[tuple[str, int, int], int] = {}  # when each was made again
         self.clock = 0  # how many were made again
 
@@ -149,6 +162,7 @@ class Mending:
         if lost[name] > TIMES_MADE_AGAIN:
             raise ChecksumError(f"{error}; it was made again {TIMES_MADE_AGAIN} times") from error
         if self._made.get(name, -1) < began:
+            self._restart.mends(str(error))
             number = error.number
             task = Task(cast("Walk", error.walk), error.ply, number, number + 1, self._memory)
             self.insist(lambda: self._crew.remake(task).result())
@@ -161,7 +175,7 @@ class _Build:
 
     def __init__(self, plan: Estimate, site: Site, crew: Crew, order: Order) -> None:
         self._plan, self._site, self._crew, self._order = plan, site, crew, order
-        self._mending = Mending(crew, plan.least_task_memory)
+        self._mending = Mending(crew, plan.least_task_memory, order.restart)
         self._sizes = layout_sizes(site.prepared.layout)
         self._cutter = Cutter(self._sizes, distances=site.prepared.planes.distances)
         self._words = site.prepared.layout.stored_words

@@ -85,9 +85,24 @@ class PartialTable:
     def _begun(self) -> Begun:
         return Begun(self.folder, self.rule, repr(self.header))
 
-    def open(self) -> None:
-        """Make the folder, or throw away what a build with other options has left in it."""
-        self._begun.open()
+    def open(self) -> str:
+        """Make the folder, or throw away what a build with other options has left in it: why."""
+        return self._begun.open()
+
+    def has_files(self) -> bool:
+        """Whether an earlier run has left anything."""
+        return self._begun.has_files()
+
+    def sweep(self) -> list[str]:
+        """Remove what tasks have left that is not whole; returns what was wrong with each."""
+        wrong = []
+        for path in sorted(self.folder.glob("*-*-*.part")):
+            try:
+                self._own_part(path)
+            except DamagedFileError as error:
+                path.unlink(missing_ok=True)
+                wrong.append(str(error))
+        return wrong
 
     def require_worker(self) -> None:
         """Refuse to work here by another rule or without the files."""
@@ -98,6 +113,10 @@ class PartialTable:
 
     # Groups.
 
+    def _name(self, path: Path) -> str:
+        """What a file of this table says that it is: exchanged ones are not taken."""
+        return f"{path.name} of {self.header!r}"
+
     def group(self, walk: Walk, ply: int, number: int) -> Path:
         return self.folder / f"{walk}-{ply:02d}-{number:04d}.zst"
 
@@ -105,7 +124,7 @@ class PartialTable:
         with storage_errors(self.folder):
             path = self.group(walk, ply, group.number)
             with whole_file(path, synced=False, alone=False) as aside, aside.open("wb") as file:
-                write_framed(file, planes)
+                write_framed(file, planes, self._name(path))
 
     def fetch(
         self, walk: Walk, ply: int, group: Group, wanted: Sequence[Stretch], planes: Words
@@ -113,7 +132,8 @@ class PartialTable:
         path = self.group(walk, ply, group.number)
         try:
             with reading(path), path.open("rb") as file:
-                reader = FramedReader(file, group.end - group.begin, len(planes), str(path))
+                shape = len(planes), group.end - group.begin
+                reader = FramedReader(file, shape, str(path), self._name(path))
                 inside = [(a - group.begin, b - group.begin, place) for a, b, place in wanted]
                 for number, plane in enumerate(planes):
                     reader.fill(number, inside, plane)
@@ -135,7 +155,7 @@ class PartialTable:
 
     def commit(self, task: Task, writer: TaskWriter, tally: Tally) -> None:
         assert isinstance(writer, PartWriter)
-        writer.finish({"header": repr(self.header), "tally": list(tally)})
+        writer.finish({"name": self._name(writer.path), "tally": list(tally)})
 
     def committed(self, walk: Walk, ply: int) -> list[Committed]:
         found: list[Committed] = []
@@ -160,8 +180,8 @@ class PartialTable:
 
     def _own_part(self, path: Path) -> Part:
         part = read_part(path)
-        if part.said["header"] != repr(self.header):
-            raise DamagedFileError(f"{path} belongs to another table")
+        if part.said.get("name") != self._name(path):
+            raise DamagedFileError(f"{path} is damaged: it is another part, or of another table")
         return part
 
     # Plies.
@@ -184,7 +204,7 @@ class PartialTable:
         writer = PartWriter(self.part(record.ply))
         try:
             writer.add(joined)
-            said = {"header": repr(self.header), "words": words, "parts": names}
+            said = {"name": self._name(writer.path), "words": words, "parts": names}
             writer.finish({**said, "record": asdict(record)})
         except BaseException:
             writer.discard()

@@ -58,7 +58,7 @@ class PartWriter:
     """
 
     def __init__(self, path: Path) -> None:
-        self._path = path
+        self.path = path
         self._aside = path.with_name(f"{path.name}.{uuid.uuid4().hex[:12]}.tmp")
         self._chunks: list[Entry] = []
         self._fragments: list[Entry] = []
@@ -87,7 +87,7 @@ class PartWriter:
         return entry
 
     def _append(self, content: bytes) -> None:
-        with storage_errors(self._path.parent), self._aside.open("ab") as file:
+        with storage_errors(self.path.parent), self._aside.open("ab") as file:
             file.write(content)
 
     def discard(self) -> None:
@@ -100,10 +100,10 @@ class PartWriter:
         text = json.dumps({**said, **lists}).encode()
         tail = hashlib.sha256(text).digest() + len(text).to_bytes(TAIL - 32, "little")
         self._append(text + tail)
-        with storage_errors(self._path.parent):
+        with storage_errors(self.path.parent):
             sync(self._aside)  # a part that is there is whole, even after a power cut
-            self._aside.replace(self._path)
-            sync(self._path.parent)
+            self._aside.replace(self.path)
+            sync(self.path.parent)
 
 
 @dataclass(frozen=True)
@@ -163,7 +163,7 @@ def _read_frame(file: BinaryIO, entry: Entry, plane: int) -> bytes:
 
 def read_part(path: Path) -> Part:
     """Read what a part holds, but not its chunks."""
-    with storage_errors(path), path.open("rb") as file:
+    with storage_errors(path, "read"), path.open("rb") as file:
         size = file.seek(0, 2)
         file.seek(max(0, size - TAIL))
         tail = file.read()

@@ -71,10 +71,15 @@ def run(plan: Plan, path: Path, order: Order) -> None:
     store = PieceStore(path, header, cut, beside)
     if order.force:
         store.discard()
-    store.open()
+    is_restart = store.has_files()
+    why = store.open()
+    if why:
+        order.restart.starts_over(why)
     site = make_site(store)
     with contextlib.closing(_crew(detail, site, order)) as crew:
         build = _Build(plan, site, crew, order)
+        if is_restart and not why:
+            build.go_on()
         last_ply = build.forward()
         try:
             require_reached(header, last_ply)
@@ -132,14 +137,23 @@ class _Build:
         self._end = plan.root.board.last_ply  # on which draws end
         self._progress = _Progress(plan.detail.walked, order.report)
         self._pool = order.pool
+        self._restart = order.restart
 
     # The two walks.
+
+    def go_on(self) -> None:
+        """Look at what an earlier run has left, and remove what is not whole."""
+        store, plies = self._store, self._plies_there()
+        finished = sum(store.ply_part(ply).exists() for ply in plies)
+        known = "1 ply" if len(plies) == 1 else f"{len(plies)} plies"
+        self._restart.goes_on(f"keys of {known} are there, {finished} are finished")
+        for ply in plies:
+            for wrong in store.check("alive", ply):
+                self._restart.mends(wrong)
 
     def forward(self) -> int:
         """Walk forward from where the pieces end; returns the last ply, which has no key."""
         store, ply = self._store, self._store.header.first_ply
-        for there in self._plies_there():
-            store.check("alive", there)
         while True:
             todo = store.missing("alive", ply)
             if todo:
@@ -194,8 +208,10 @@ class _Build:
     def _finished(self, ply: int) -> PlyRecord | None:
         """The record of a ply that an earlier run has finished."""
         if self._store.ply_part(ply).exists():
-            with contextlib.suppress(DamagedFileError):
+            try:
                 return check_ply(self._store, ply)
+            except DamagedFileError as error:
+                self._restart.mends(str(error))
         return None
 
     def _finish(self, ply: int) -> PlyRecord:
@@ -319,6 +335,7 @@ class _Build:
         lost[name] += 1
         if lost[name] > TIMES_MADE_AGAIN:
             raise ChecksumError(f"{error}; it was made again {TIMES_MADE_AGAIN} times") from error
+        self._restart.mends(str(error))
         store, limits = self._store, self._room.limits(self._store.header.words, 0)
         if walk == "alive":
             tasks = store.missing("alive", error.ply)

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     Counts = NDArray[np.int64]
 
 NAME = re.compile(r"(alive|walk)-(\d+)-(\d+)-(\d+)\.piece")
-SHARES = re.compile(r" in (\d+) shares?$")
+SHARES = re.compile(r" in (\d{1,6}) shares?$")
 LAYERS_KNOWN = 4  # whose sizes are kept in memory
 
 
@@ -98,7 +98,6 @@ class PieceStore:
         self.beside = beside or path
         self.folder = parts_folder(self.beside).absolute()  # workers may be anywhere
         self.rule = cut.rule  # of whoever plans: workers have theirs
-        self._mark = mark_of(header, cut.groups)
         self._remember_nothing()
 
     def _remember_nothing(self) -> None:
@@ -131,7 +130,7 @@ class PieceStore:
     def write(self, task: Task, piece: Piece, counts: Counts) -> None:
         """Keep what a task has made: keys while walking forward, else values."""
         state = first_state(piece.keys) if piece.keys.size else (0, 0)
-        head = np.append(self._mark, Head(piece.keys.size, counts, state).words)
+        head = np.append(self._mark(task), Head(piece.keys.size, counts, state).words)
         arrays = [head, piece.ends.astype(np.uint64)]
         if task.walk == "alive":
             arrays += piece.keys
@@ -195,8 +194,8 @@ class PieceStore:
         counts = self._no_counts(task.walk)
         words = np.empty(HEAD_WORDS + counts.size, np.uint64)
         reader.fill(words)
-        if words[0] != self._mark:
-            raise ChecksumError("it belongs to another table")
+        if words[0] != self._mark(task):
+            raise ChecksumError("it is another piece, or of another table")
         counts += words[HEAD_WORDS:].astype(np.int64).reshape(counts.shape)
         ends = np.empty(task.last - task.first, np.uint64)
         reader.fill(ends)
@@ -205,6 +204,12 @@ class PieceStore:
         if keys != (found[-1] if len(found) else 0) or (np.diff(found, prepend=0) < 0).any():
             raise ChecksumError("its counts contradict each other")
         return Head(keys, counts, (int(words[2]), int(words[3]))), found
+
+    def _mark(self, task: Task) -> np.uint64:
+        """A number that tells a piece from all others, of this table and of others."""
+        name = f"{self.place(task).name} of {self.groups} {self.header!r}"
+        content = hashlib.sha256(name.encode()).digest()
+        return np.uint64(int.from_bytes(content[:8], "little"))
 
     def _no_counts(self, walk: Walk) -> Counts:
         """All zero; only what is walked back with distances is counted by them."""
@@ -277,13 +282,15 @@ class PieceStore:
         """Any state of a layer that has one."""
         return next(head.state for head in map(self.head, self.pieces(ply)) if head.keys)
 
-    def check(self, walk: Walk, ply: int) -> None:
-        """Remove the pieces of a ply that are not whole."""
+    def check(self, walk: Walk, ply: int) -> list[str]:
+        """Remove the pieces of a ply that are not whole; returns what was wrong with each."""
+        wrong = []
         for task in self._there(walk, ply):
             try:
                 self.fetch_values(task) if walk == "walk" else self._keys(task)
-            except LostGroupError:
-                continue  # it is removed
+            except LostGroupError as error:
+                wrong.append(str(error))  # it is removed
+        return wrong
 
     def forget(self, walk: Walk, plies: Iterable[int]) -> None:
         """These pieces are not read any more."""
@@ -311,9 +318,13 @@ class PieceStore:
     def _begun(self) -> Begun:
         return Begun(self.folder, self.rule, repr(self.header))
 
-    def open(self) -> None:
-        """Make the folder, or throw away what a build with other options has left in it."""
-        self._begun.open()
+    def open(self) -> str:
+        """Make the folder, or throw away what a build with other options has left in it: why."""
+        return self._begun.open()
+
+    def has_files(self) -> bool:
+        """Whether an earlier run has left anything."""
+        return self._begun.has_files()
 
     def require_worker(self) -> None:
         """Refuse to work here by another rule or without the files."""
@@ -348,12 +359,6 @@ def shares_there(path: Path) -> int | None:
     """Into how many shares an earlier run has cut the families of a table; parts are beside it."""
     found = SHARES.search(rule_there(parts_folder(path)))
     return int(found[1]) if found else None
-
-
-def mark_of(header: Header, groups: int) -> np.uint64:
-    """A number that tells the pieces of one table from those of others."""
-    content = hashlib.sha256(f"{groups} {header!r}".encode()).digest()
-    return np.uint64(int.from_bytes(content[:8], "little"))
 
 
 def _as_words(values: NDArray[np.int8]) -> NDArray[np.uint64]:

@@ -52,7 +52,7 @@ def test_parts_are_listed_from_the_fullest(tmp_path):
 def test_parts_of_other_options_are_thrown_away(tmp_path):
     write_parts(PartialTable(tmp_path / "t.h5", HEADER), (12,))
     other = PartialTable(tmp_path / "t.h5", estimate_build(BOARD, plies=range(3)).header)
-    with pytest.raises(DamagedFileError, match="belongs to another table"):
+    with pytest.raises(DamagedFileError, match="another part, or of another table"):
         other.check_ply(12)
     other.open()
     assert other.finished_plies() == []
@@ -168,7 +168,7 @@ def test_a_group_that_a_power_cut_has_torn_is_damaged(length):
     """Words and then zeros, or nothing: no such file is taken for whole."""
     words = np.random.default_rng(1).integers(0, 99, (2, length)).astype(np.uint64)
     file = io.BytesIO()
-    write_framed(file, words)
+    write_framed(file, words, "a")
     whole, found = file.getvalue(), np.empty_like(words)
     for cut in np.random.default_rng(2).integers(0, len(whole), 50).tolist():
         for torn in (whole[:cut], whole[:cut] + bytes(len(whole) - cut), whole + b"\0"):
@@ -177,9 +177,11 @@ def test_a_group_that_a_power_cut_has_torn_is_damaged(length):
                     read_all(io.BytesIO(torn), found)
     read_all(io.BytesIO(whole), found)
     np.testing.assert_array_equal(found, words)
+    with pytest.raises(ChecksumError):
+        read_all(io.BytesIO(whole), found, "b")
 
 
-def read_all(file, planes):
-    reader = FramedReader(file, planes.shape[1], len(planes), "a group")
+def read_all(file, planes, name="a"):
+    reader = FramedReader(file, planes.shape, "a group", name)
     for number, plane in enumerate(planes):
         reader.fill(number, [(0, len(plane), 0)], plane)

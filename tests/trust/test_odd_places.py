@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -15,8 +16,9 @@ import pytest
 
 import tablebase as tb
 from retro import kernel_cache
-from retro.errors import DamagedFileError, StorageError, TimeLimitError
+from retro.errors import BadTextError, DamagedFileError, StorageError, TimeLimitError
 from tablebase.cli.guard import time_limit
+from tablebase.cli.input import read_file
 from tablebase.cli.main import main
 from tablebase.files.atomic import only_builder
 
@@ -53,6 +55,26 @@ def test_what_is_no_file_is_refused_at_once(tmp_path, kind, capsys):
     assert f"bad: {path} (DamagedFileError)" in said.out
     assert "connect3-4x3" in said.out  # the header's name, not the file's
     assert said.err.count("\n") == 1
+
+
+def test_a_pipe_that_nobody_writes_into_holds_no_position(tmp_path, capsys):
+    os.mkfifo(tmp_path / "position")
+    for words in ([str(tmp_path / "position")], ["--grid", str(tmp_path / "position")]):
+        assert main(["probe", "3x3", *words]) == BadTextError.exit_code
+        assert "a pipe that nobody writes into" in capsys.readouterr().err
+
+
+def test_a_position_comes_through_a_pipe_that_is_written_into(tmp_path):
+    """As the shell's <(...) gives it; what comes late is waited for."""
+    os.mkfifo(tmp_path / "position")
+    held = os.open(tmp_path / "position", os.O_RDWR)
+
+    def write() -> None:
+        os.write(held, b"b2 a1")
+        os.close(held)
+
+    threading.Timer(0.3, write).start()
+    assert read_file(tmp_path / "position").text == "b2 a1"
 
 
 def test_a_folder_whose_name_is_no_text(tmp_path):
@@ -146,3 +168,32 @@ def test_kernels_beside_the_sources_are_used(tmp_path, monkeypatch):
     filled.write("x.kernel", kernel_cache.pickle.dumps("a kernel"))
     assert shelf.has("x.kernel")
     assert shelf.read("x.kernel") == "a kernel"
+
+
+@pytest.mark.slow
+def test_without_a_home_every_command_works_and_says_once_that_kernels_are_not_kept(tmp_path):
+    """A folder below a device cannot be made by anybody, not even by root."""
+    kept = ("PATH", "PYTHONPATH", "VIRTUAL_ENV", "LD_LIBRARY_PATH")
+    environment = {name: os.environ[name] for name in kept if name in os.environ}
+    environment |= {"HOME": "/dev/null/home", "PYTHONDONTWRITEBYTECODE": "1"}
+    start = "import sys; from tablebase.cli import entry; sys.exit(entry.{}())"
+    commands = {
+        "build_tablebase": ["3x3 --connect 3 --out t.h5 --quiet"],
+        "tablebase": ["probe t.h5 12", "solve 4x4 12", "verify t.h5", "play 3x3 --connect 3"],
+    }
+    for entry, lines in commands.items():
+        for line in lines:
+            done = subprocess.run(
+                [sys.executable, "-c", start.format(entry), *line.split()],
+                input="1\nquit\n", cwd=tmp_path, env=environment, capture_output=True, text=True,
+                check=False,
+            )  # fmt: skip
+            assert (line, done.returncode, done.stderr.count("Traceback")) == (line, 0, 0)
+            compiles = not line.startswith("probe")
+            assert done.stderr.count("compiled in memory, not kept on disk") == compiles, line
+
+
+def test_a_path_with_a_nul_is_refused(tmp_path):
+    for path in ("a\0b", "a\0.h5"):
+        with pytest.raises(BadTextError, match="wanted the path of a file"):
+            tb.build("2x2 connect=2", tmp_path / path)
