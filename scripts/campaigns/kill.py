@@ -1,35 +1,35 @@
 """Builds killed at any moment, of every game and on every executor, and gone on with.
 
-A build runs as a command of its own; after a while it gets SIGKILL, SIGTERM or SIGINT, and the
-same command is run again, until it finishes. The table must be the one that an undisturbed
-build makes, and nothing may be left beside it.
+A build runs as a process of its own, forked so that it need not import everything anew; after a
+while it gets SIGKILL, SIGTERM or SIGINT, and the same command is run again, until it finishes.
+The table must be the one that an undisturbed build makes, and nothing may be left beside it.
 """
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import random
 import signal
-import subprocess
 import sys
 import time
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import tablebase as tb
 from campaigns.common import Campaign, Case, scratch
+from tablebase.cli import entry
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
 BUILDS = (
-    ("5x4",), ("5x4", "--processes", "2"), ("5x4", "--threads", "1", "--memory", "200M"),
+    ("5x4",), ("5x4", "--processes", "2"), ("5x4", "--threads", "1", "--memory", "500M"),
     ("4x4", "--from", "22"), ("5x3", "--plies", "3..9"), ("mnk", "4x3"), ("domineering", "4x4"),
     ("notakto", "4x3"), ("puissance-plus", "3x3"), ("quarto", "2x2", "--attributes", "4"),
 )  # fmt: skip
 SIGNALS = (signal.SIGKILL, signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
-MOST_RUNS = 12
 PATIENCE = 300
 
 
@@ -42,7 +42,8 @@ def cases(campaign: Campaign) -> Iterator[Case]:
             if words not in known:
                 begin = time.monotonic()
                 path = folder / "known.h5"
-                _start(words, path).communicate(timeout=PATIENCE)
+                code, complaints = _Build(words, path).end(PATIENCE)
+                assert code == 0, complaints
                 known[words] = _digest(path), time.monotonic() - begin
                 path.unlink()
             rng = random.Random(f"{campaign.seed} {number}")
@@ -51,17 +52,44 @@ def cases(campaign: Campaign) -> Iterator[Case]:
             yield Case(name, partial(_attempt, campaign, rng, words, path, known[words]))
 
 
-def _start(words: tuple[str, ...], path: Path) -> subprocess.Popen[str]:
-    # With parts on disk even where a build is short: the folder of parts is there already.
-    path.with_name(path.name + ".partial").mkdir(exist_ok=True)
-    enter = "import sys; from tablebase.cli import entry; sys.exit(entry.build_tablebase())"
-    return subprocess.Popen(
-        [sys.executable, "-c", enter, *words, "--out", str(path), "--quiet"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
+class _Build:
+    """A build that runs as a process."""
+
+    def __init__(self, words: tuple[str, ...], path: Path) -> None:
+        # With parts on disk even where a build is short: the folder of parts is there already.
+        path.with_name(path.name + ".partial").mkdir(exist_ok=True)
+        self._said = path.with_name("said.txt")
+        command = [*words, "--out", str(path), "--quiet"]
+        context: Any = multiprocessing.get_context("fork")
+        self._process = context.Process(target=_command, args=(command, self._said))
+        self._process.start()
+
+    def is_done(self, seconds: float) -> bool:
+        """Wait so long; whether it has ended."""
+        self._process.join(seconds)
+        return self._process.exitcode is not None
+
+    def send(self, number: signal.Signals) -> None:
+        if number == signal.SIGKILL:  # with all that it has started
+            os.killpg(self._process.pid, number)
+        else:
+            os.kill(self._process.pid, number)
+
+    def end(self, seconds: float) -> tuple[int, str]:
+        """Its exit code and what it complained of."""
+        if not self.is_done(seconds):
+            self.send(signal.SIGKILL)
+            return 999, f"it did not end within {seconds} s"
+        return int(self._process.exitcode), self._said.read_text()
+
+
+def _command(words: list[str], said: Path) -> None:
+    os.setsid()
+    with said.open("w") as file:
+        os.dup2(file.fileno(), 1)
+        os.dup2(file.fileno(), 2)
+    sys.argv = ["build-tablebase", *words]
+    sys.exit(entry.build_tablebase())
 
 
 def _digest(path: Path) -> str:
@@ -79,25 +107,19 @@ def _attempt(
     """Kill a build some times, let it finish, look at what is there."""
     digest, seconds = known
     for _ in range(rng.randint(1, 3)):
-        process = _start(words, path)
+        build = _Build(words, path)
         number = rng.choice(SIGNALS)
-        try:
-            process.communicate(timeout=rng.uniform(0.2, 1.0) * seconds)
-            break  # it was done before
-        except subprocess.TimeoutExpired:
-            if number == signal.SIGKILL:
-                os.killpg(process.pid, number)
-            else:
-                process.send_signal(number)
-        complaints = process.communicate(timeout=PATIENCE)[1]
+        if build.is_done(rng.uniform(0.1, 1.0) * seconds):
+            break  # before it was killed
+        build.send(number)
+        code, complaints = build.end(PATIENCE)
         campaign.note(number.name)
         wanted = {signal.SIGKILL: -9, signal.SIGTERM: 143, signal.SIGINT: 130}[number]
-        if process.returncode not in (wanted, 0) or "Traceback" in complaints:
-            return f"{number.name} ended with {process.returncode}: {complaints[-300:]}"
-    process = _start(words, path)
-    complaints = process.communicate(timeout=PATIENCE)[1]
-    if process.returncode != 0:
-        return f"going on ended with {process.returncode}: {complaints[-300:]}"
+        if code not in (wanted, 0) or "Traceback" in complaints:
+            return f"{number.name} ended with {code}: {complaints[-300:]}"
+    code, complaints = _Build(words, path).end(PATIENCE)
+    if code != 0:
+        return f"going on ended with {code}: {complaints[-300:]}"
     if _digest(path) != digest:
         return "another table"
     path.with_name(path.name + ".partial").mkdir(exist_ok=True)
