@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from tablebase.cli.grammar import Asked
     from tablebase.oracles import Oracle
     from tablebase.strategy import PlyCount
+    from tablebase.tables import Table
 
 FEW_CELLS = 30  # of a board whose strategies are counted soon
 TABLE_PIECE, SEARCH_PIECE = 10_000, 100  # positions asked for at a time
@@ -87,7 +88,7 @@ def list_command(asked: Asked) -> int:
             with open_tablebase(path) as table:
                 if asked.is_about(table.board):
                     tables.append(answers.table_json(table))
-                    titles.append(table.title)
+                    titles.append(_title(table))
         except TablebaseError as error:
             say(f"error: {shorten(str(error))}")
             errors.append({"file": str(path), **answers.error_json(error)})
@@ -101,6 +102,13 @@ def list_command(asked: Asked) -> int:
         if not tables:
             say(f"no tables in {folder}; build one with: build-tablebase 5x4")
     return status
+
+
+def _title(table: Table) -> str:
+    """What a table is of, and which plies of it are kept, if not all are."""
+    first, last = table.plies[0], table.plies[-1]
+    is_whole = (first, last) == (table.counts[0].ply, table.counts[-1].ply)
+    return table.title if is_whole else f"{table.title}, plies {first}..{last}"
 
 
 def strategy_command(asked: Asked) -> int:
