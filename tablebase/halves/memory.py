@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from retro.walk.halves import layer
-from retro.walk.halves.batches import counted_side, largest_uncut
+from retro.walk.halves.batches import counted_groups, largest_uncut
 from retro.walk.task import STEP, Planes
 
 if TYPE_CHECKING:
@@ -121,15 +121,15 @@ def find_needs(counted: Counted, header: Header) -> Iterator[Needs]:
         mirrored = Mirrored(counted, walk)
         edge = sizes.first_ply if walk == "alive" else sizes.last_ply
         for ply in header.counted_plies:
-            here, side = planes.of(walk, ply), counted_side(sizes, ply)
-            own = int(side.words.max()) + longest
+            here, (groups, largest) = planes.of(walk, ply), counted_groups(sizes, ply)
+            own = largest + longest
             # At least as much again for what is read: a row at a time would do.
             needed = here * (own + max(own, ROWS_AT_ONCE * longest))
             of = mirrored.of(ply + STEP[walk]) if ply != edge else NOTHING
             making = here * (of.group + of.source) if of.words else 0
-            uncut = here * largest_uncut(sizes, side, 0 if ply == edge else STEP[walk])
+            uncut = here * largest_uncut(sizes, ply, 0 if ply == edge else STEP[walk])
             words = (8 * needed, own, 8 * making, of.words, 8 * uncut)
-            yield Needs(walk, ply, len(side.words), *words, of.rectangles)
+            yield Needs(walk, ply, groups, *words, of.rectangles)
 
 
 class Making(NamedTuple):
@@ -150,16 +150,14 @@ class Mirrored:
     def __init__(self, counted: Counted, walk: Walk) -> None:
         self._counted = counted
         self._sizes = sizes = counted.sizes
-        self._is_read = _neighbours(sizes, STEP[walk]) & ~sizes.stored
-        self._plies = (sizes.left_stones[:, None] + sizes.right_stones[None, :]).astype(np.int16)
+        self._left, self._right = np.nonzero(_neighbours(sizes, STEP[walk]) & ~sizes.stored)
+        self._plies = sizes.left_stones[self._left] + sizes.right_stones[self._right]
         self._words = (counted.left + 63) // 64
 
     def of(self, ply: int) -> Making:
         """What those of one layer take."""
-        if not self._is_read.any():
-            return NOTHING
-        sizes = self._sizes
-        left, right = np.nonzero(self._is_read & (self._plies == ply))
+        sizes, here = self._sizes, self._plies == ply
+        left, right = self._left[here], self._right[here]
         if not len(left):
             return NOTHING
         size = layer.group_size(int(self._counted.stored_words[ply]))
@@ -227,8 +225,7 @@ def worker_memory(counted: Counted, header: Header, group: int) -> int:
     That is: copies of a group without its blanks, its live positions, and tables of places.
     """
     sizes = counted.sizes
-    plies = (sizes.left_stones[:, None] + sizes.right_stones[None, :]).ravel()
-    blocks = int(np.bincount(plies).max())
+    blocks = int(np.convolve(np.bincount(sizes.left_stones), np.bincount(sizes.right_stones)).max())
     rows = (header.width - header.left_columns) * header.height + 2
     longest = int(counted.left.max()) // 64 + 3
     lines = 4 * header.width * header.height

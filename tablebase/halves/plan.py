@@ -29,7 +29,7 @@ from retro.games.connect4.text import column_text
 from retro.index.halves.layout import default_left_columns
 from retro.index.halves.sizes import Counted, count_sizes
 from retro.walk.halves.batches import Cutter, counted_side
-from retro.walk.task import STEP, Task
+from retro.walk.task import STEP, Planes, Task
 from tablebase.halves.format import CHUNK_WORDS, VERSION, WITH_DISTANCES, Header
 from tablebase.halves.memory import (
     BASE,
@@ -52,6 +52,7 @@ if TYPE_CHECKING:
 
 SECONDS_AT_LEAST = 0.5
 SECONDS_PER_TASK = 0.002
+MANY_GROUPS = 1 << 20  # are not looked at one by one
 MANY_TASKS = 20_000  # end at the same time, however they are shared out
 LAST_PLIES = 10  # which have few blocks, and giants
 READ_TO_MIRROR = 2  # an image's rectangle is read for several of the mirrored block's
@@ -335,15 +336,20 @@ class _Times:
     def _in_tasks(self, need: Needs, shift: Shift, whole: Work) -> _Phase:
         """The tasks that walk a layer, one by one."""
         assert shift.task_memory is not None
-        side = counted_side(self._counted.sizes, need.ply)
-        task = Task(need.walk, need.ply, 0, need.groups)
+        side = counted_side(self._counted.sizes, need.ply, MANY_GROUPS)
+        task = Task(need.walk, need.ply, 0, len(side.words))
         pieces = TASKS_PER_WORKER * shift.workers
         batches = self._cutter.cut(task, side, shift.task_memory, pieces)
         own, read = batches[:, 1], batches[:, 2] + batches[:, 1] // 2 * (need.walk == "walk")
         own_work = whole._replace(mirrored=0)
         walking = seconds_of(need.walk, own_work, self._factors[need.walk])
         costs = walking * own / max(whole.words, 1) + read * self._per_word(need.walk, "read")
-        return _phase(costs, shift.workers, own_work._replace(read=int(read.sum())))
+        tasks = np.ones_like(own)
+        if len(side.words) < need.groups:  # bundles of strips: as many tasks as they would be
+            planes = Planes(self._header.board.cells, bool(self._header.distances))
+            at_once = shift.task_memory // (8 * planes.of(need.walk, need.ply))
+            tasks = -(-batches[:, 1:].sum(axis=1) // max(at_once, 1))
+        return _phase(costs, shift.workers, own_work._replace(read=int(read.sum())), tasks)
 
     def _mirroring(self, need: Needs, shift: Shift) -> _Phase:
         """The tasks that mirror what a layer reads: giants by rectangles, the others in groups."""
@@ -368,18 +374,28 @@ class _Phase(NamedTuple):
     moved: int  # words read and written
 
 
-def _phase(costs: NDArray[np.float64], workers: int, work: Work) -> _Phase:
-    """What tasks of so many seconds take if each worker takes the next one when it is free."""
-    costs = costs[costs > 0] + SECONDS_PER_TASK
-    total, seconds = float(costs.sum()), 0.0
-    if len(costs) > MANY_TASKS:
-        seconds = total / workers + float(costs.mean())
+def _phase(
+    costs: NDArray[np.float64],
+    workers: int,
+    work: Work,
+    tasks: NDArray[np.int64] | None = None,
+) -> _Phase:
+    """What tasks of so many seconds take if each worker takes the next one when it is free.
+
+    Or bundles of so many `tasks`.
+    """
+    some = costs > 0
+    tasks = np.ones(len(costs), np.int64)[some] if tasks is None else tasks[some]
+    costs = costs[some] + SECONDS_PER_TASK * tasks
+    total, seconds, number = float(costs.sum()), 0.0, int(tasks.sum())
+    if number > MANY_TASKS:
+        seconds = total / workers + total / number
     elif len(costs):
         free = [0.0] * workers
         for cost in costs.tolist():
             heapq.heappush(free, heapq.heappop(free) + cost)
         seconds = max(free)
-    return _Phase(seconds, total, len(costs), work.read + work.written)
+    return _Phase(seconds, total, number, work.read + work.written)
 
 
 def bits_in_file(counted: Counted) -> float:

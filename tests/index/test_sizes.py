@@ -8,8 +8,8 @@ from retro.games.connect4.text import read_moves
 from retro.index.halves.colourings import make_half
 from retro.index.halves.counting import count_half
 from retro.index.halves.layout import default_left_columns, make_layout, ranked_positions
-from retro.index.halves.sizes import count_sizes, layout_sizes
-from retro.walk.halves.batches import counted_side, largest_uncut
+from retro.index.halves.sizes import count_sizes, layout_sizes, stored_blocks
+from retro.walk.halves.batches import counted_groups, counted_side, largest_uncut
 from retro.walk.task import STEP
 
 HALVES = [
@@ -43,5 +43,29 @@ def test_the_largest_needs_of_7x6_are_known():
     board = Connect4Board(7, 6)
     counted = count_sizes(board, default_left_columns(board), Connect4Position(board))
     assert 64 * int(counted.stored_words.sum()) == 4_217_123_094_912
-    side = counted_side(counted.sizes, 42)
-    assert 8 * largest_uncut(counted.sizes, side, STEP["alive"]) == 12_573_504_288
+    assert 8 * largest_uncut(counted.sizes, 42, STEP["alive"]) == 12_573_504_288
+
+
+@pytest.mark.parametrize(("size", "moves"), ROOTED)
+def test_a_layer_has_the_blocks_whose_stones_add_up(size, moves):
+    board = Connect4Board(*size)
+    root = read_moves(board, moves)
+    sizes = count_sizes(board, default_left_columns(board, root), root).sizes
+    plies = sizes.left_stones[:, None] + sizes.right_stones[None, :]
+    for ply in range(board.cells + 1):
+        found = stored_blocks(sizes, ply)
+        expected = np.nonzero((plies == ply) & sizes.stored)
+        np.testing.assert_array_equal((found.left, found.right), expected)
+        np.testing.assert_array_equal(np.diff(found.offset), sizes.words[expected])
+
+
+def test_bundles_of_strips_have_the_words_of_all(monkeypatch):
+    monkeypatch.setattr("retro.walk.halves.layer.GROUP_WORDS", (16, 64))
+    board = Connect4Board(5, 5)
+    sizes = count_sizes(board, 3, Connect4Position(board)).sizes
+    for ply in (12, 20, 23, 24):
+        every, some = counted_side(sizes, ply), counted_side(sizes, ply, 100)
+        assert counted_groups(sizes, ply) == (len(every.words), every.words.max())
+        assert some.words.sum() == every.words.sum()
+        assert set(some.strip_of) == set(every.strip_of)
+        assert (len(some.words) < len(every.words)) == (every.strip_of > 0).any()

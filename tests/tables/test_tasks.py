@@ -173,3 +173,10 @@ def test_the_plan_of_8x6_has_its_figures():
     found = tb.plan("8x6", threads=64, task_memory="16G").labour
     assert f"{found.stored:.3g}" == "2.33e+14"
     assert (found.uncut_forward, found.uncut_back) == (134_525_192_128, 111_786_732_224)
+
+
+@pytest.mark.slow
+def test_the_plan_of_8x7_has_its_figures():
+    """Hundreds of millions of groups, which are not looked at one by one."""
+    found = tb.plan("8x7").labour
+    assert found.stored == 16_642_254_363_522_816

@@ -100,24 +100,30 @@ def count_sizes(board: Connect4Board, left_columns: int, root: Connect4Position)
         left_stones, right_stones, stored, words,
         *mirrored_profiles(left_columns, board.width - left_columns, board.height),
     )  # fmt: skip
-    plies = (left_stones[:, None] + right_stones[None, :]).astype(np.int16)
-    sums = [
-        _by_ply(plies, blocks, chosen, board.cells)
-        for blocks, chosen in (
-            (block_sums(left, right, stones), stored),
-            (words, stored),
-            (words, np.ones_like(stored)),
-            (block_sums((left > 0).astype(np.int64), right, stones), stored),
-        )
-    ]
-    return Counted(sizes, left, right, *sums)
+    every = np.ones_like(stored)
+    return Counted(
+        sizes,
+        left,
+        right,
+        ranked=_by_ply(block_sums(left, right, stones), stored, stones),
+        stored_words=_by_ply(words, stored, stones),
+        layer_words=_by_ply(words, every, stones),
+        rows=_by_ply(block_sums((left > 0).astype(np.int64), right, stones), stored, stones),
+    )
 
 
 def _by_ply(
-    plies: NDArray[np.int16], blocks: NDArray[np.int64], chosen: NDArray[np.bool_], last: int
+    blocks: NDArray[np.int64],
+    chosen: NDArray[np.bool_],
+    stones: tuple[NDArray[np.int64], NDArray[np.int64]],
 ) -> NDArray[np.int64]:
     """The sums of chosen blocks, [ply]; exact, for each fits 63 bits."""
-    return np.array([blocks[(plies == ply) & chosen].sum() for ply in range(last + 1)], np.int64)
+    left_stones, right_stones = stones
+    sums = np.zeros(int(left_stones.max() + right_stones.max()) + 1, np.int64)
+    for a in np.unique(left_stones):
+        lefts = left_stones == a
+        np.add.at(sums, a + right_stones, np.where(chosen[lefts], blocks[lefts], 0).sum(axis=0))
+    return sums
 
 
 def half_profiles(
@@ -204,7 +210,22 @@ class Blocks(NamedTuple):
 
 
 def stored_blocks(sizes: Sizes, ply: int) -> Blocks:
-    """The canonical blocks of a layer: what is walked and stored."""
-    plies = sizes.left_stones[:, None] + sizes.right_stones[None, :]
-    left, right = map(np.ascontiguousarray, np.nonzero((plies == ply) & sizes.stored))
+    """The canonical blocks of a layer: what is walked and stored.
+
+    Each left profile goes with the right ones that have the stones it lacks: looking at all
+    pairs would take minutes on 8x7, which has 17 million of them.
+    """
+    rights = sizes.right_stones
+    order = np.argsort(rights, kind="stable")
+    begins = np.searchsorted(rights[order], np.arange(ply + 2))
+    missing = ply - sizes.left_stones
+    is_any = (missing >= 0) & (missing <= int(rights.max()))
+    lefts, missing = np.flatnonzero(is_any), missing[is_any]
+    numbers = begins[missing + 1] - begins[missing]
+    ends = np.cumsum(numbers)
+    left = np.repeat(lefts, numbers)
+    within = np.arange(len(left)) - np.repeat(ends - numbers, numbers)
+    right = order[np.repeat(begins[missing], numbers) + within]
+    is_stored = sizes.stored[left, right]
+    left, right = left[is_stored], right[is_stored]
     return Blocks(left, right, np.concatenate(([0], np.cumsum(sizes.words[left, right]))))

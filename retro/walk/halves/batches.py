@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from retro.index.halves.sizes import Blocks
     from retro.walk.halves.layer import Group
 
 
@@ -42,14 +43,34 @@ class Side(NamedTuple):
     strip_of: NDArray[np.int64]  # [group] words of the block of which it is a strip, or 0
 
 
-def counted_side(sizes: Sizes, ply: int) -> Side:
-    """The groups of a layer, by sizes alone."""
+def counted_groups(sizes: Sizes, ply: int) -> tuple[int, int]:
+    """How many groups a layer has, and the words of the largest, by sizes alone."""
     blocks = stored_blocks(sizes, ply)
+    _, words, strips = _count_strips(blocks)
+    return int(strips.sum()), int((-(-words // strips)).max())
+
+
+def _count_strips(
+    blocks: Blocks,
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Where blocks are cut into groups, their words, and the strips of a giant that is alone."""
     size = group_size(int(blocks.offset[-1]))
     cuts = group_cuts(blocks.offset, size)
-    words, length = np.diff(blocks.offset[cuts]), np.diff(cuts)
-    is_giant = (length == 1) & (words > size)
-    strips = np.where(is_giant, -(-words // size), 1)
+    words = np.diff(blocks.offset[cuts])
+    is_giant = (np.diff(cuts) == 1) & (words > size)
+    return cuts, words, np.where(is_giant, -(-words // size), 1)
+
+
+def counted_side(sizes: Sizes, ply: int, most: int | None = None) -> Side:
+    """The groups of a layer, by sizes alone; strips in bundles, if there are more groups than that.
+
+    The layers of 8x7 have tens of millions of strips, all of a block alike.
+    """
+    blocks = stored_blocks(sizes, ply)
+    cuts, words, strips = _count_strips(blocks)
+    is_giant, length = strips > 1, np.diff(cuts)
+    if most is not None and strips.sum() > most:
+        strips = np.maximum(1, strips * most // strips.sum())
     if is_giant.any():
         place = np.repeat(np.arange(len(strips)), strips)
         first = cuts[:-1][place]
@@ -172,17 +193,17 @@ def neighbour(sizes, block, column, step):
     return left, right + step * sizes.right_radix[column]
 
 
-def largest_uncut(sizes: Sizes, side: Side, step: int) -> int:
+def largest_uncut(sizes: Sizes, ply: int, step: int) -> int:
     """The words of the block of a layer that needs most, walked whole, with all it reads."""
-    return int(_largest(sizes, side, step))
+    return int(_largest(sizes, stored_blocks(sizes, ply), step))
 
 
 @entry
-def _largest(sizes, side, step):
+def _largest(sizes, blocks, step):
     most = 0
     columns = len(sizes.left_radix) + len(sizes.right_radix)
-    for i in range(len(side.left)):
-        own = (side.left[i], side.right[i])
+    for i in range(len(blocks.left)):
+        own = (blocks.left[i], blocks.right[i])
         words = sizes.words[own[0], own[1]]
         for column in range(columns if step != 0 else 0):
             left, right = neighbour(sizes, own, column, step)

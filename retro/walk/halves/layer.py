@@ -129,12 +129,13 @@ def group_cuts(offset: NDArray[np.int64], size: int) -> NDArray[np.int64]:
 
     A block of more than `size` words is alone.
     """
-    goals = np.arange(int(offset[0]) + size, int(offset[-1]), size)
-    giants = np.flatnonzero(np.diff(offset) > size)
-    ends = np.array([0, len(offset) - 1])
-    return np.unique(
-        np.concatenate((ends, np.searchsorted(offset[:-1], goals), giants, giants + 1))
-    )
+    # Cut where a block is the first to begin at or behind a multiple of `size`.
+    total = int(offset[-1] - offset[0])
+    multiples = np.minimum(offset - offset[0], total - 1) // size
+    is_giant = np.diff(offset) > size
+    is_cut = np.ones(len(offset), np.bool_)
+    is_cut[1:-1] = (np.diff(multiples[:-1]) > 0) | is_giant[1:] | is_giant[:-1]
+    return np.flatnonzero(is_cut)
 
 
 def strips_of(begin: int, end: int, size: int) -> list[int]:
