@@ -12,7 +12,7 @@ import os
 import shutil
 import tempfile
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -52,18 +52,23 @@ class Campaign:
     def run(self, cases: Iterable[Case], seconds: float, most: int | None, out: Path) -> Campaign:
         """Try cases until there are no more, the time is over or there were enough."""
         begin = time.monotonic()
-        for case in cases:
-            self.tries += 1
-            found = case.attempt()
-            if found is not None:
-                self.failures.append(f"{case.name}: {found}")
-                folder = out / f"{self.name}-{len(self.failures):03d}"
-                folder.mkdir(parents=True, exist_ok=True)
-                (folder / "what.txt").write_text(f"seed {self.seed}\n{self.failures[-1]}\n")
-                case.keep(folder)
-            if time.monotonic() - begin > seconds or self.tries == most:
-                break
+        with suppress(KeyboardInterrupt):  # what was tried until then counts
+            for case in cases:
+                found = case.attempt()
+                self.tries += 1
+                if found is not None:
+                    self._keep(case, found, out)
+                if time.monotonic() - begin > seconds or self.tries == most:
+                    break
         return self
+
+    def _keep(self, case: Case, found: str, out: Path) -> None:
+        """Write down a failure and how to make it again."""
+        self.failures.append(f"{case.name}: {found}")
+        folder = out / f"{self.name}-{len(self.failures):03d}"
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "what.txt").write_text(f"seed {self.seed}\n{self.failures[-1]}\n")
+        case.keep(folder)
 
     def note(self, what: str, number: int = 1) -> None:
         """Count something besides tries and failures."""

@@ -40,6 +40,7 @@ COMMANDS = (
     "draw",
     "trace",
     "build",
+    "play",
 )
 GAMES = ("", "connect4", "mnk", "quarto", "domineering", "notakto", "puissance-plus", "chess")
 SIZES = ("2x2", "3x3", "4x3", "3x2", "4x4", "1x1", "0x0", "-1x3", "7x6", "99x99", "3x", "x", "")
@@ -63,6 +64,14 @@ FLAGS = (
     "--solver",
     "--bogus",
 )
+
+
+TYPED = (  # in a game at the terminal
+    "1", "2", "3", "b2", "a1", "a1a2", "undo", "help", "hint", "moves", "", "\0", "\0" * 9, "save",
+    "save \0", "save .", "save /", "save fifo.h5", "save loop.h5", "save good.h5", "save x/y/z",
+    "save " + "x" * 5000, "save game.txt", "save game.json", "load game.txt", "load bad.h5",
+    "load /dev/zero", "load", "9" * 5000, "\x1b[A", "é", "\udcff", "resign", "quit quit", "level x",
+)  # fmt: skip
 
 
 def cases(campaign: Campaign) -> Iterator[Case]:
@@ -136,7 +145,7 @@ def _try_line(words: list[str]) -> tuple[str, str]:
     from tablebase.cli.main import main
 
     out, complaints = io.StringIO(), io.StringIO()
-    stdin, sys.stdin = sys.stdin, io.StringIO("3x3 ... ... .x.")
+    stdin, sys.stdin = sys.stdin, io.StringIO(_typed(words))
     try:
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(complaints):
             code = build(words[1:]) if words[0] == "build" else main(words)
@@ -150,6 +159,14 @@ def _try_line(words: list[str]) -> tuple[str, str]:
     if code not in EXIT_CODES or longest > LONGEST or "Traceback" in complaints.getvalue():
         return "bad end", f"exit {code}, {longest} letters: {complaints.getvalue()[:200]}"
     return ("refused" if code else "answered"), ""
+
+
+def _typed(words: list[str]) -> str:
+    """What is typed: a position, or in a game whatever may come, and then the end."""
+    if words[0] != "play":
+        return "3x3 ... ... .x."
+    rng = random.Random(repr(words))
+    return "".join(f"{rng.choice(TYPED)}\n" for _ in range(rng.randrange(12)))
 
 
 def _try_call(words: list[str]) -> tuple[str, str]:
