@@ -20,6 +20,7 @@ A value is always for the side to move. A move is an integer, as the game likes 
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -327,6 +328,18 @@ def from_words(board: Board, thing: object) -> Position:
     return board.unpack(int(thing[0]), int(thing[1])).check()
 
 
+def read_line(text: str) -> int:
+    """The length of a winning line; text may be of any length.
+
+    >>> read_line("4")
+    4
+    """
+    if not re.fullmatch(r"[0-9]{1,3}", text, re.ASCII):
+        wanted = f"a whole number from 2 to {LONGEST_LINE}"
+        raise BadTextError(f"found {text!r} stones in a line, wanted {wanted}")
+    return int(text)
+
+
 def require_line(stones: int) -> None:
     """Refuse the length of a winning line that no board has."""
     if stones < 2:
@@ -337,9 +350,11 @@ def require_line(stones: int) -> None:
 
 def _words(words: ArrayLike) -> NDArray[np.uint64]:
     array = np.asarray(words)
-    if array.size and array.dtype.kind not in "iu":
+    if not array.size:
+        return np.empty(array.shape, np.uint64)  # numpy gives nothing the type of a float
+    if array.dtype.kind not in "iu":
         raise BadTextError(f"found words of type {array.dtype}, wanted 64-bit integers")
-    if array.size and array.min() < 0:
+    if array.min() < 0:
         raise IllegalPositionError("found a negative word")
     return np.ascontiguousarray(array, np.uint64)
 

@@ -63,7 +63,15 @@ def _interrupted() -> int:
 
 
 def interrupt_again(dropped: UnraisableHookArgs) -> None:
-    """Python drops a Ctrl-C that comes within a `__del__` or a callback from C: repeat it soon."""
+    """Python drops what a signal raises within a `__del__` or a callback from C: repeat it soon.
+
+    A Ctrl-C, or the end of a time limit, whose timer is stopped with the command.
+    """
+    from retro.errors import TimeLimitError
+
+    if issubclass(dropped.exc_type, TimeLimitError):
+        signal.setitimer(signal.ITIMER_REAL, SOON)
+        return
     if not issubclass(dropped.exc_type, KeyboardInterrupt):
         sys.__unraisablehook__(dropped)
         return

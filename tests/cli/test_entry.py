@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from retro.errors import EXIT_INTERRUPTED
+from retro.errors import EXIT_INTERRUPTED, TimeLimitError
 from tablebase.cli import entry
+from tablebase.cli.guard import time_limit
 
 
 @pytest.mark.parametrize("command", [entry.tablebase, entry.build_tablebase])
@@ -63,5 +64,28 @@ def test_ctrl_c_within_a_finalizer_is_not_lost(
 
     monkeypatch.setattr(sys, "unraisablehook", entry.interrupt_again)
     with pytest.raises(KeyboardInterrupt):
+        drop_one()
+    assert capsys.readouterr().err == ""
+
+
+def test_a_time_limit_within_a_callback_is_not_lost(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Compilers call back from C: what is raised there goes nowhere."""
+
+    class Slow:
+        def __del__(self) -> None:
+            for _ in range(50):
+                time.sleep(0.01)
+
+    def drop_one() -> None:
+        thing = Slow()
+        del thing
+        for _ in range(500):
+            time.sleep(0.01)
+
+    monkeypatch.setattr(sys, "unraisablehook", entry.interrupt_again)
+    monkeypatch.setattr("tablebase.cli.guard.GRACE_SECONDS", 0)
+    with pytest.raises(TimeLimitError), time_limit(0.1):
         drop_one()
     assert capsys.readouterr().err == ""

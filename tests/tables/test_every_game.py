@@ -239,6 +239,10 @@ def test_arrays_that_are_no_states_are_refused(small: Board, small_table: tb.Tab
             small_table.probe_many(first, second)
     with pytest.raises(BadTextError, match="wanted 64-bit integers"):
         small_table.probe_many([0.5], [0])
+    with pytest.raises(BadTextError, match="wanted 64-bit integers"):
+        small_table.probe_many([1j], [0])
+    for nothing in ([], np.zeros(0, np.complex128)):
+        assert len(small_table.probe_many(nothing, nothing)) == 0
     full = np.array([2**64 - 1], np.uint64)
     with pytest.raises(IllegalPositionError, match="no state of"):
         small_table.probe_many(full, full)

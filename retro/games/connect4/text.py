@@ -43,7 +43,7 @@ from retro.games.connect4.rules import (
     Connect4Position,
     find_moves,
 )
-from retro.games.game import are_words
+from retro.games.game import are_words, read_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -294,10 +294,7 @@ def read_other(board: Connect4Board, thing: object) -> Connect4Position:
 
 
 def parse(size: str, options: Mapping[str, str]) -> Connect4Board:
-    connect = options.get("connect", str(DEFAULT_CONNECT))
-    if not re.fullmatch(r"[0-9]{1,3}", connect, re.ASCII):
-        raise BadTextError(f"found {connect!r} stones in a line, wanted a whole number")
-    return Connect4Board.parse(size, int(connect))
+    return Connect4Board.parse(size, read_line(options.get("connect", str(DEFAULT_CONNECT))))
 
 
 def describe(board: Connect4Board) -> tuple[str, dict[str, str]]:

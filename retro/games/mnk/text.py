@@ -17,8 +17,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, cast
 
-from retro.errors import BadTextError, WrongBoardError
+from retro.errors import WrongBoardError
 from retro.games.cells import read_size
+from retro.games.game import read_line
 from retro.games.grid import GridPosition
 from retro.games.grid_text import read_moves, read_symbols, symbol
 from retro.games.mnk.rules import MnkBoard
@@ -71,10 +72,7 @@ def write_grid(position: GridPosition) -> str:
 
 def parse(size: str, options: Mapping[str, str]) -> MnkBoard:
     width, height = read_size(size)
-    connect = options.get("connect", "3")
-    if not re.fullmatch(r"[0-9]{1,3}", connect, re.ASCII):
-        raise BadTextError(f"found {connect!r} stones in a line, wanted a whole number")
-    return MnkBoard(rows=height, cols=width, k=int(connect))
+    return MnkBoard(rows=height, cols=width, k=read_line(options.get("connect", "3")))
 
 
 def describe(board: MnkBoard) -> tuple[str, dict[str, str]]:

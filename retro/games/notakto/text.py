@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from retro.errors import BadTextError
 from retro.games.cells import cells_text, column_text, play_all, read_cells, read_size
+from retro.games.game import read_line
 from retro.games.notakto.rules import NotaktoBoard, NotaktoPosition
 
 if TYPE_CHECKING:
@@ -15,10 +15,7 @@ if TYPE_CHECKING:
 def parse(size: str, options: Mapping[str, str]) -> NotaktoBoard:
     """A board from its size and options."""
     width, height = read_size(size)
-    connect = options.get("connect", "3")
-    if not (connect.isascii() and connect.isdigit() and len(connect) < 4):
-        raise BadTextError(f"found {connect!r} stones in a line, wanted a whole number")
-    return NotaktoBoard(height, width, int(connect))
+    return NotaktoBoard(height, width, read_line(options.get("connect", "3")))
 
 
 def write_position(position: NotaktoPosition) -> str:
