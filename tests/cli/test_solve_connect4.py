@@ -79,7 +79,7 @@ def test_memory_that_cannot_be_gets_one_line(
 
 
 def test_a_time_limit_has_its_own_exit_code(capsys: pytest.CaptureFixture[str]) -> None:
-    status = main.main(["solve", "8x7", "--time-limit", "0", "--memory", "16"])
+    status = main.main(["solve", "6x6", "--time-limit", "0", "--memory", "16"])
     out, err = capsys.readouterr()
     assert status == TimeLimitError.exit_code
     assert out == ""

@@ -65,7 +65,7 @@ def test_a_rooted_table_answers_what_it_covers(
 @pytest.mark.parametrize("command", ["probe", "line"])
 def test_a_time_limit_has_its_own_exit_code(ask: Ask, command: str, tmp_path: Path) -> None:
     limits = ["--memory", "16M", "--time-limit", "0"]
-    said = ask(command, "8x7", "1", "--dir", str(tmp_path), *limits)
+    said = ask(command, "6x6", "1", "--dir", str(tmp_path), *limits)
     assert (said.status, said.out) == (errors.TimeLimitError.exit_code, "")
     assert said.err.splitlines()[-1].startswith("error: not solved within 0 s")
 
