@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from retro.walk.task import Walk
     from tablebase.plans import Hand
 
-SECONDS_AT_LEAST = 0.5
+SECONDS_AT_LEAST = 1.5  # Python's start, kernels loaded, the calibration, parts joined
 SECONDS_PER_TASK = 0.002
 MANY_GROUPS = 1 << 20  # are not looked at one by one
 MANY_TASKS = 20_000  # end at the same time, however they are shared out

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from builds import build_tablebase, run_plan
 from plain import distance as plain
+from strategies import published
 
 import tablebase as tb
 from retro.answers import order_moves
@@ -339,3 +340,15 @@ def test_the_solver_finds_the_same_distances(tmp_path, size):
             searched = solver.solve_many(asked, strong=True)
             np.testing.assert_array_equal(found.values, searched.values)
             np.testing.assert_array_equal(found.plies, searched.plies)
+
+
+QUICK = [row for row in published("connect4_distances.csv") if row["board"] in ("5x4", "5x5")]
+
+
+@pytest.mark.parametrize("row", QUICK, ids=lambda row: row["board"])
+def test_tables_have_the_recorded_digests(tmp_path, row):
+    """The others take minutes and gigabytes: compare them with `tablebase list --json`."""
+    tb.build(row["board"], tmp_path / "board.h5", distances=True)
+    with open_tablebase(tmp_path / "board.h5") as table:
+        assert table.digest == row["digest"]
+        assert table.probe_plies("") == row["plies"]
