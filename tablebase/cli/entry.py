@@ -75,9 +75,21 @@ def interrupt_again(dropped: UnraisableHookArgs) -> None:
     if not issubclass(dropped.exc_type, KeyboardInterrupt):
         sys.__unraisablehook__(dropped)
         return
-    from _thread import interrupt_main
     from threading import Timer
 
-    timer = Timer(SOON, interrupt_main)
+    timer = Timer(SOON, _interrupt_main_thread)
     timer.daemon = True
     timer.start()
+
+
+def _interrupt_main_thread() -> None:
+    """A real signal where there are some: it ends a wait within the system, too."""
+    import threading
+
+    main = threading.main_thread().ident
+    if hasattr(signal, "pthread_kill") and main is not None:
+        signal.pthread_kill(main, signal.SIGINT)
+    else:
+        from _thread import interrupt_main
+
+        interrupt_main()

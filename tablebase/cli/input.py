@@ -13,6 +13,7 @@ from __future__ import annotations
 import io
 import os
 import re
+import select
 import stat
 import sys
 from pathlib import Path
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from retro.games.game import Board, Position
 
 MOST_BYTES = 1_000_000
+PIPE_SECONDS = 3.0  # to wait for somebody who writes
 STDIN = "-"
 LONGEST_QUOTE = 10
 _QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"")
@@ -100,10 +102,11 @@ def read_file(path: str | Path) -> Given:
         return Given(_read_stdin(), "standard input")
     try:
         with _open(path) as file:
-            text = _decode(file, str(path))
-            if not text and stat.S_ISFIFO(os.fstat(file.fileno()).st_mode):
+            is_pipe = stat.S_ISFIFO(os.fstat(file.fileno()).st_mode)
+            # Readable as soon as somebody has written, or has come and gone.
+            if is_pipe and not select.select([file], [], [], PIPE_SECONDS)[0]:
                 raise BadTextError(f"{path} is a pipe that nobody writes into")
-            return Given(text, str(path))
+            return Given(_decode(file, str(path)), str(path))
     except (OSError, ValueError) as error:
         if isinstance(error, TablebaseError):
             raise
@@ -112,7 +115,7 @@ def read_file(path: str | Path) -> Given:
 
 
 def _open(path: str | Path) -> BinaryIO:
-    """A file to read; of a pipe that nobody writes into there is nothing to wait for."""
+    """A file to read; opening a pipe does not wait until somebody writes into it."""
     descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
     if hasattr(os, "O_NONBLOCK"):
         os.set_blocking(descriptor, True)
