@@ -49,6 +49,24 @@ def test_the_first_plies_are_whole_and_follow_from_each_other() -> None:
         layer = {canonical(p.play(column)) for p in layer for column in p.legal_columns()}
 
 
+def test_a_mirror_image_is_answered_in_its_own_columns() -> None:
+    asked = 0
+    for position, entry in open_openings(BOARD).items():
+        image, own = look_up(position.mirror()), look_up(position)
+        assert own is not None
+        assert own[:3] == entry[:3]
+        assert image is not None
+        assert image[1:3] == entry[1:3]
+        if position.mirror() == position or entry.best is None:
+            continue
+        if entry.mirrored is None:
+            assert (image.column, image.is_first) == (BOARD.width - 1 - entry.best, False)
+            asked += 1
+        else:
+            assert (image.column, image.is_first) == (entry.mirrored, True)
+    assert asked > 300
+
+
 def test_a_move_is_known_by_the_best_move_or_by_where_it_leads() -> None:
     start, last = BOARD.start(), BOARD.position("4442")
     assert look_up_move(start, 3) == RatedMove("4", 3, 1, 41)
