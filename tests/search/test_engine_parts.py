@@ -167,12 +167,21 @@ def test_lines_and_threats_cell_by_cell(shape):
         assert int(bits.gaps(board, np.uint64(cells))) & full & ~cells == missing
 
 
-def test_threats_of_standing_stones_are_gaps():
-    board = bits.make_board(4, 4)
-    for mover, mask, _, _ in positions(4, 4, 4)[::7]:
-        empty = int(board.full) & ~mask
-        found = int(bits.threats(board, np.uint64(mover))) & empty
-        assert found == int(bits.gaps(board, np.uint64(mover))) & empty
+@pytest.mark.parametrize("shape", [(4, 4, 4), (7, 6, 4), (6, 7, 4), (4, 4, 3), (5, 4, 5)], ids=str)
+def test_threats_of_standing_stones_are_gaps(shape):
+    """In the course of games by lot; threats may take for granted that stones stand on stones."""
+    board = bits.make_board(*shape)
+    step, full, rng = int(board.step), int(board.full), random.Random(3)
+    found = 0
+    for _ in range(60):
+        mover, mask = 0, 0
+        while mask != full and not bits.has_line(board, np.uint64(mask ^ mover)):
+            threats = int(bits.threats(board, np.uint64(mover))) & full & ~mask
+            assert threats == int(bits.gaps(board, np.uint64(mover))) & full & ~mask
+            found += threats != 0
+            feet = [c * step for c in range(shape[0]) if not mask >> (c * step + shape[1] - 1) & 1]
+            mover, mask = mask ^ mover, mask | mask + (1 << rng.choice(feet))
+    assert found > 5
 
 
 def test_plain_knows_a_line_when_it_sees_one():
