@@ -33,7 +33,7 @@ from tablebase.plans import Hand, How
 pytest.importorskip("distributed", reason="clusters need the extra `cluster`")
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
 
-BOARD = Connect4Board(5, 4)
+BOARD = Connect4Board(4, 4)
 ROOT = Path(__file__).parents[2]
 LOCAL = {"cluster": "local", "threads": 2, "processes": 2, "memory": "6G"}
 SLOW = pytest.mark.slow
@@ -71,8 +71,7 @@ def assert_same(path, built, work=None):
         ("threads", Connect4Board(5, 5)),
         ("processes", Connect4Board(5, 4)),
         ("local", Connect4Board(5, 4)),
-        ("separate", Connect4Board(5, 5)),
-        *(pytest.param(who, Connect4Board(5, 5), marks=SLOW) for who in ("processes", "local")),
+        *(pytest.param(who, Connect4Board(5, 5), marks=SLOW) for who in EXECUTORS[1:]),
         *(pytest.param(who, Connect4Board(6, 5), marks=SLOW) for who in EXECUTORS),
     ],
 )
@@ -85,14 +84,15 @@ def test_every_executor_makes_the_recorded_bytes(tmp_path, who, board, request):
     assert digests(path) == recorded(board)
 
 
-def test_progress_tells_tasks_and_workers(cluster, tmp_path, built_5x4):
-    seen, said = [], []
+def test_separate_workers_make_the_recorded_bytes_and_are_told_of(cluster, tmp_path, built_5x4):
+    board, seen, said = Connect4Board(5, 4), [], []  # with plies of several tasks
     path, work = tmp_path / "table.h5", tmp_path / "work"
     build_tablebase(
-        BOARD, path, cluster=cluster.address, work_dir=work, report=seen.append,
-        announce=said.append,
+        board, path, cluster=cluster.address, task_memory="400M", work_dir=work,
+        report=seen.append, announce=said.append,
     )  # fmt: skip
     assert_same(path, built_5x4, work)
+    assert digests(path) == recorded(board)
     for phase in ("forward", "backward"):
         done = [p.done for p in seen if p.phase == phase]
         assert done == sorted(done)
@@ -102,7 +102,7 @@ def test_progress_tells_tasks_and_workers(cluster, tmp_path, built_5x4):
     assert said[0].startswith(f"cluster at {cluster.address}")
 
 
-def test_a_damaged_group_is_made_again(cluster, tmp_path, built_5x4):
+def test_a_damaged_group_is_made_again(cluster, tmp_path, built_4x4):
     path, work = tmp_path / "table.h5", tmp_path / "work"
     damaged = []
 
@@ -114,7 +114,7 @@ def test_a_damaged_group_is_made_again(cluster, tmp_path, built_5x4):
 
     build_tablebase(BOARD, path, cluster=cluster.address, work_dir=work, report=damage)
     assert damaged
-    assert_same(path, built_5x4, work)
+    assert_same(path, built_4x4, work)
 
 
 def test_a_second_driver_is_refused(cluster, tmp_path):
@@ -141,14 +141,14 @@ def report(progress):
     if (progress.phase, progress.ply) == ("backward", 11) and progress.tasks[0]:
         os.kill(os.getpid(), signal.SIGKILL)
 
-tb.build("5x4", Path({path!r}), work_dir=Path({work!r}), cluster={address!r}, report=report)
+tb.build("4x4", Path({path!r}), work_dir=Path({work!r}), cluster={address!r}, report=report)
 """
 
 
 @pytest.mark.parametrize(
     "finish", ["cluster", "threads", pytest.param("processes", marks=pytest.mark.slow)]
 )
-def test_a_killed_driver_is_started_again(cluster, tmp_path, built_5x4, finish):
+def test_a_killed_driver_is_started_again(cluster, tmp_path, built_4x4, finish):
     path, work = tmp_path / "table.h5", tmp_path / "work"
     code = DRIVER.format(path=str(path), work=str(work), address=cluster.address)
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
@@ -164,11 +164,11 @@ def test_a_killed_driver_is_started_again(cluster, tmp_path, built_5x4, finish):
     build_tablebase(BOARD, path, work_dir=work, report=seen.append, **options[finish])
     assert seen[0].phase == "backward"
     assert seen[0].resumed > 0
-    assert_same(path, built_5x4, work)
+    assert_same(path, built_4x4, work)
 
 
 def test_a_build_begun_by_threads_is_finished_by_a_cluster(
-    cluster, tmp_path, built_5x4, monkeypatch
+    cluster, tmp_path, built_4x4, monkeypatch
 ):
     class Stop(Exception):
         pass
@@ -184,11 +184,11 @@ def test_a_build_begun_by_threads_is_finished_by_a_cluster(
     seen = []
     build_tablebase(BOARD, path, work_dir=work, cluster=cluster.address, report=seen.append)
     assert (seen[0].phase, seen[0].ply) == ("backward", 12)
-    assert_same(path, built_5x4, work)
+    assert_same(path, built_4x4, work)
 
 
 @pytest.mark.parametrize("after", [pytest.param(False, marks=pytest.mark.slow), True])
-def test_a_worker_that_dies_is_replaced_by_the_other(tmp_path, built_5x4, after):
+def test_a_worker_that_dies_is_replaced_by_the_other(tmp_path, built_4x4, after):
     mark = tmp_path / "died"
     preload = DIE.format(ply=12, mark=str(mark), after=after)
     with machines(tmp_path, preload=preload) as found:
@@ -196,11 +196,11 @@ def test_a_worker_that_dies_is_replaced_by_the_other(tmp_path, built_5x4, after)
         build_tablebase(BOARD, path, cluster=found.address, work_dir=work)
         assert mark.exists()
         assert sorted(worker.poll() is None for worker in found.workers) == [False, True]
-        assert_same(path, built_5x4, work)
+        assert_same(path, built_4x4, work)
 
 
 @pytest.mark.slow
-def test_a_new_worker_goes_on_when_the_last_one_was_lost(tmp_path, built_5x4):
+def test_a_new_worker_goes_on_when_the_last_one_was_lost(tmp_path, built_4x4):
     mark, said = tmp_path / "died", []
     preload = DIE.format(ply=12, mark=str(mark), after=False)
     with machines(tmp_path, workers=1, preload=preload) as found:
@@ -216,11 +216,11 @@ def test_a_new_worker_goes_on_when_the_last_one_was_lost(tmp_path, built_5x4):
         path, work = tmp_path / "table.h5", tmp_path / "work"
         build_tablebase(BOARD, path, cluster=found.address, work_dir=work, announce=said.append)
         assert found.workers[0].returncode == -9
-        assert_same(path, built_5x4, work)
+        assert_same(path, built_4x4, work)
 
 
 @pytest.mark.slow
-def test_a_scheduler_that_dies_ends_the_build_which_can_be_resumed(tmp_path, built_5x4):
+def test_a_scheduler_that_dies_ends_the_build_which_can_be_resumed(tmp_path, built_4x4):
     path, work = tmp_path / "table.h5", tmp_path / "work"
     with machines(tmp_path, workers=1) as found:
 
@@ -234,7 +234,7 @@ def test_a_scheduler_that_dies_ends_the_build_which_can_be_resumed(tmp_path, bui
     seen = []
     build_tablebase(BOARD, path, work_dir=work, report=seen.append)
     assert seen[0].resumed > 0
-    assert_same(path, built_5x4, work)
+    assert_same(path, built_4x4, work)
 
 
 @pytest.mark.slow
