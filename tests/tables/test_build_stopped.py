@@ -12,8 +12,8 @@ import sys
 
 import pytest
 from build_cases import (
-    BOARD,
     ROOT,
+    SMALL,
     SMALL_GROUPS,
     Stop,
     assert_same_table,
@@ -34,30 +34,32 @@ pytestmark = pytest.mark.usefixtures("in_files")
     ("phase", "ply", "parts"),
     [
         ("forward", 0, 0),
-        ("forward", 20, 0),
-        ("backward", 20, 1),
-        ("backward", 7, 14),
-        ("backward", 0, 21),
+        ("forward", 16, 0),
+        ("backward", 16, 1),
+        ("backward", 7, 10),
+        ("backward", 0, 17),
     ],
 )
-def test_a_stopped_build_goes_on_where_it_stopped(built_5x4, tmp_path, phase, ply, parts):
+def test_a_stopped_build_goes_on_where_it_stopped(built_4x4, tmp_path, phase, ply, parts):
     path = tmp_path / "table.h5"
-    partial = stopped(path, phase, ply)
+    partial = stopped(path, phase, ply, SMALL)
     assert len(partial.finished_plies()) == parts
     walked = []
-    build_tablebase(BOARD, path, report=lambda p: p.phase == "backward" and walked.append(p.ply))
-    assert walked == list(range(20 - parts, -1, -1))
-    assert_same_table(path, built_5x4)
+    build_tablebase(SMALL, path, report=lambda p: p.phase == "backward" and walked.append(p.ply))
+    assert walked == list(range(16 - parts, -1, -1))
+    assert_same_table(path, built_4x4)
 
 
 KILL = """
 import os, signal
 from pathlib import Path
 from retro.games.connect4.rules import Connect4Board
+from retro.walk.halves import layer
 from tablebase.halves import plan
 from tablebase.builds import build
 
 plan.IN_MEMORY_BITS = 0
+layer.GROUP_WORDS = {groups}
 
 def die(*_, **__):
     os.kill(os.getpid(), signal.SIGKILL)
@@ -71,7 +73,7 @@ def die_at_call(module, name, number):
 
 report = lambda progress: None
 {when}
-build(Connect4Board(5, 4), Path({path!r}), report=report)
+build(Connect4Board(4, 4), Path({path!r}), report=report)
 """
 
 # Groups are renamed only; parts and the table are synced before they are renamed, folders after.
@@ -95,27 +97,27 @@ KILLS = {
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
 @pytest.mark.parametrize("when", KILLS)
-def test_a_killed_build_goes_on_to_the_same_table(built_5x4, tmp_path, when):
+def test_a_killed_build_goes_on_to_the_same_table(built_4x4, tmp_path, in_small_groups, when):
     path = tmp_path / "table.h5"
-    code = KILL.format(when=KILLS[when], path=str(path))
+    code = KILL.format(when=KILLS[when], path=str(path), groups=SMALL_GROUPS)
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     died = subprocess.run([sys.executable, "-c", code], env=environment, cwd=tmp_path, check=False)
     assert died.returncode == -9
     assert not path.exists()
     assert len(list(tmp_path.glob("table.h5.partial/*.*"))) > 1
     reports = []
-    build_tablebase(BOARD, path, report=reports.append)
+    build_tablebase(SMALL, path, report=reports.append)
     assert not reports or reports[0].resumed > 0
-    assert_same_table(path, built_5x4)
+    assert_same_table(path, built_4x4)
 
 
 @pytest.mark.parametrize("ply", [9, 14])
 @pytest.mark.parametrize("damage", [flip_a_byte, lambda path: path.write_bytes(b"")])
-def test_a_damaged_part_is_found_and_the_build_begins_again(built_5x4, tmp_path, ply, damage):
+def test_a_damaged_part_is_found_and_the_build_begins_again(built_4x4, tmp_path, ply, damage):
     path = tmp_path / "table.h5"
-    damage(stopped(path, "backward", 9).part(ply))
-    build_tablebase(BOARD, path)
-    assert_same_table(path, built_5x4)
+    damage(stopped(path, "backward", 9, SMALL).part(ply))
+    build_tablebase(SMALL, path)
+    assert_same_table(path, built_4x4)
 
 
 DAMAGES = {
@@ -133,7 +135,7 @@ def stopped_once(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("tablebase.halves.plan.IN_MEMORY_BITS", 0)
         patch.setattr("retro.walk.halves.layer.GROUP_WORDS", SMALL_GROUPS)
-        stopped(folder / "table.h5", "backward", 9)
+        stopped(folder / "table.h5", "backward", 9, SMALL)
     return folder
 
 
@@ -141,29 +143,37 @@ def stopped_once(tmp_path_factory):
 def partial(stopped_once, tmp_path, in_small_groups):
     """What that build left behind, to damage."""
     shutil.copytree(stopped_once, tmp_path, dirs_exist_ok=True)
-    return PartialTable(tmp_path / "table.h5", estimate_build(BOARD).header)
+    return PartialTable(tmp_path / "table.h5", estimate_build(SMALL).header)
 
 
-@pytest.mark.parametrize("memory", [None, 30_000])
-@pytest.mark.parametrize(("walk", "ply"), [("walk", 9), ("alive", 5), ("alive", 8)])
-@pytest.mark.parametrize("damage", DAMAGES)
+PLACES = [("walk", 9), ("alive", 5), ("alive", 8)]
+# Any two of damage, place and memory meet in the quick half.
+LOST = [
+    pytest.param(damage, *place, memory, marks=[pytest.mark.slow] * ((i + j + k) % 2))
+    for i, damage in enumerate(DAMAGES)
+    for j, place in enumerate(PLACES)
+    for k, memory in enumerate((None, 30_000))
+]
+
+
+@pytest.mark.parametrize(("damage", "walk", "ply", "memory"), LOST)
 def test_a_lost_group_is_made_again_and_the_build_goes_on(
-    built_5x4, tmp_path, partial, walk, ply, damage, memory
+    built_4x4, tmp_path, partial, walk, ply, damage, memory
 ):
     path = tmp_path / "table.h5"
     groups = sorted(partial.folder.glob(f"{walk}-{ply:02d}-*.zst"))
     for group in {groups[0], groups[-1]}:
         DAMAGES[damage](group)
-    run_plan(with_task_memory(estimate_build(BOARD), memory), path)
-    assert_same_table(path, built_5x4)
+    run_plan(with_task_memory(estimate_build(SMALL), memory), path)
+    assert_same_table(path, built_4x4)
 
 
-def test_groups_lost_in_both_layers_are_made_again_from_further_up(built_5x4, tmp_path, partial):
+def test_groups_lost_in_both_layers_are_made_again_from_further_up(built_4x4, tmp_path, partial):
     path = tmp_path / "table.h5"
     for walk, plies in (("walk", (9, 10)), ("alive", (3, 4, 5, 8))):
         partial.forget_groups(walk, plies)
-    run_plan(with_task_memory(estimate_build(BOARD), 30_000), path)
-    assert_same_table(path, built_5x4)
+    run_plan(with_task_memory(estimate_build(SMALL), 30_000), path)
+    assert_same_table(path, built_4x4)
 
 
 def test_a_group_that_is_lost_again_and_again_ends_the_build(tmp_path, monkeypatch):
@@ -172,29 +182,29 @@ def test_a_group_that_is_lost_again_and_again_ends_the_build(tmp_path, monkeypat
 
     monkeypatch.setattr(PartialTable, "write_group", write_nothing)
     with pytest.raises(ChecksumError, match="was made again 3 times"):
-        run_plan(with_task_memory(estimate_build(BOARD), 30_000), tmp_path / "table.h5")
+        run_plan(with_task_memory(estimate_build(SMALL), 30_000), tmp_path / "table.h5")
 
 
-def test_a_lost_group_is_made_again_by_processes(built_5x4, tmp_path):
+def test_a_lost_group_is_made_again_by_processes(built_4x4, tmp_path):
     path = tmp_path / "table.h5"
-    flip_a_byte(stopped(path, "backward", 9).group("walk", 9, 0))
-    build_tablebase(BOARD, path, processes=2)
-    assert_same_table(path, built_5x4)
+    flip_a_byte(stopped(path, "backward", 9, SMALL).group("walk", 9, 0))
+    build_tablebase(SMALL, path, processes=2)
+    assert_same_table(path, built_4x4)
 
 
-def test_a_build_that_was_begun_in_files_goes_on_in_files(built_5x4, tmp_path, monkeypatch):
+def test_a_build_that_was_begun_in_files_goes_on_in_files(built_4x4, tmp_path, monkeypatch):
     path, reports = tmp_path / "table.h5", []
-    stopped(path, "backward", 9)
+    stopped(path, "backward", 9, SMALL)
     monkeypatch.setattr("tablebase.halves.plan.IN_MEMORY_BITS", 10**9)
-    build_tablebase(BOARD, path, report=reports.append)
+    build_tablebase(SMALL, path, report=reports.append)
     assert reports[0].ply == 8
     assert reports[0].resumed > 0
-    assert_same_table(path, built_5x4)
+    assert_same_table(path, built_4x4)
 
 
 @pytest.mark.parametrize("workers", [1, 5])
 def test_a_ply_that_other_workers_began_is_gone_on_with(
-    built_5x4, tmp_path, in_small_groups, monkeypatch, workers
+    built_4x4, tmp_path, in_small_groups, monkeypatch, workers
 ):
     """Stopped in the middle of a ply, with one set of tasks, and finished with another."""
     path, done = tmp_path / "table.h5", []
@@ -209,15 +219,15 @@ def test_a_ply_that_other_workers_began_is_gone_on_with(
     with monkeypatch.context() as patch:
         patch.setattr(PartialTable, "commit", stop)
         with pytest.raises(Stop):
-            build_tablebase(BOARD, path, threads=2)
-    partial = PartialTable(path, estimate_build(BOARD).header)
+            build_tablebase(SMALL, path, threads=2)
+    partial = PartialTable(path, estimate_build(SMALL).header)
     assert len(partial.committed("walk", 9)) == 4
-    build_tablebase(BOARD, path, threads=workers)
-    assert_same_table(path, built_5x4)
+    build_tablebase(SMALL, path, threads=workers)
+    assert_same_table(path, built_4x4)
 
 
 def test_a_build_that_dies_after_the_rename_leaves_no_parts_behind_for_ever(
-    built_5x4, tmp_path, monkeypatch
+    built_4x4, tmp_path, monkeypatch
 ):
     def die(partial):
         raise Stop
@@ -226,13 +236,13 @@ def test_a_build_that_dies_after_the_rename_leaves_no_parts_behind_for_ever(
     with monkeypatch.context() as patch:
         patch.setattr(PartialTable, "discard", die)
         with pytest.raises(Stop):
-            build_tablebase(BOARD, path)
-    assert build_tablebase(BOARD, path).was_there
-    assert_same_table(path, built_5x4)
+            build_tablebase(SMALL, path)
+    assert build_tablebase(SMALL, path).was_there
+    assert_same_table(path, built_4x4)
 
 
 @pytest.mark.parametrize("call", [1, 2, 20, 60])
-def test_a_full_disk_is_named_and_the_build_goes_on_later(built_5x4, tmp_path, monkeypatch, call):
+def test_a_full_disk_is_named_and_the_build_goes_on_later(built_4x4, tmp_path, monkeypatch, call):
     path, calls = tmp_path / "table.h5", []
     replace = os.replace
 
@@ -245,8 +255,8 @@ def test_a_full_disk_is_named_and_the_build_goes_on_later(built_5x4, tmp_path, m
     with monkeypatch.context() as patch:
         patch.setattr("os.replace", full)
         with pytest.raises(StorageError, match="No space left on device; free some space"):
-            build_tablebase(BOARD, path)
+            build_tablebase(SMALL, path)
     assert not path.exists()
     assert not list(tmp_path.rglob("*.tmp"))
-    build_tablebase(BOARD, path)
-    assert_same_table(path, built_5x4)
+    build_tablebase(SMALL, path)
+    assert_same_table(path, built_4x4)
