@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from retro.games.connect4.rules import Connect4Board
     from retro.games.game import Position, States
     from retro.index.halves.layout import Layout
+    from retro.index.halves.sizes import Blocks
     from retro.search.connect4.leaves import Leaves
     from tablebase.files.remote import Source
     from tablebase.halves.format import Header, PlyRecord
@@ -60,6 +61,7 @@ class HalvesReader(Closing):
         self._file = TableFile(path)
         self._cache_bytes = cache_bytes
         self._asked = 0
+        self._blocks: tuple[int, Blocks] | None = None
         self.path = path
         self.board: Connect4Board = self.header.board
         self.root: Connect4Position = self.header.root_position
@@ -314,9 +316,10 @@ class HalvesReader(Closing):
         if record.positions == record.terminal or ply == self.board.cells:
             raise IllegalPositionError(f"{self.board.name} has no unfinished position on ply {ply}")
         geo, root = geometry(self.board), np.uint64(self.root.first | self.root.second)
+        blocks = self._blocks_of(ply)
         for _ in range(MOST_TRIES):
-            place = Place(ply, int(rng.integers(64 * self.layout.stored_words[ply])))
-            position = unrank_position(self.layout, place)
+            place = Place(ply, int(rng.integers(64 * blocks.offset[-1])))
+            position = unrank_position(self.layout, place, blocks)
             if position is None or position.winner() is not None:
                 continue
             if self.header.mirror and rng.integers(2):
@@ -329,6 +332,16 @@ class HalvesReader(Closing):
         raise VerificationError(
             f"{self.path}: ply {ply} counts unfinished positions, none was found"
         )
+
+    def _blocks_of(self, ply: int) -> Blocks:
+        """The blocks of a ply; of the last one asked for they are still there."""
+        from retro.index.halves.layout import layer_blocks
+
+        last, blocks = self._blocks or (None, None)
+        if blocks is None or last != ply:
+            blocks = layer_blocks(self.layout, ply)
+            self._blocks = ply, blocks
+        return blocks
 
 
 def settle(position: Connect4Position, whole_ply: int) -> tuple[Connect4Position, int, int | None]:

@@ -25,6 +25,7 @@ from retro.jit import entry, inner
 
 if TYPE_CHECKING:
     from retro.index.halves.layout import Layout
+    from retro.index.halves.sizes import Blocks
 
 NO_RANK = -1
 NOT_COVERED = -3  # does not extend the root (-2 is free for callers: finished)
@@ -57,9 +58,14 @@ def rank_one(layout: Layout, first: int, second: int) -> int:
     return int(ranks[0])
 
 
-def unrank_position(layout: Layout, place: Place) -> Connect4Position | None:
-    """The position at a place, or None where the layer only has padding."""
-    blocks = layer_blocks(layout, place.ply)
+def unrank_position(
+    layout: Layout, place: Place, blocks: Blocks | None = None
+) -> Connect4Position | None:
+    """The position at a place, or None where the layer only has padding.
+
+    Who asks for many of a ply finds its blocks once and hands them in.
+    """
+    blocks = layer_blocks(layout, place.ply) if blocks is None else blocks
     if not 0 <= place.rank < 64 * blocks.offset[-1]:
         raise ValueError(f"rank {place.rank} is outside ply {place.ply}")
     number = np.searchsorted(blocks.offset, place.rank // 64, side="right") - 1
