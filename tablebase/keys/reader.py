@@ -7,7 +7,8 @@ layer in memory.
 
 from __future__ import annotations
 
-from functools import cached_property, lru_cache
+from functools import cached_property
+from threading import Lock
 from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from tablebase.keys.format import Header, PlyRecord
     from tablebase.keys.store import Page
 
-CACHED_LAYERS = 2  # for questions in bulk
+CACHED_LAYERS = 2  # at least, for questions in bulk: a position's and its successors'
 PLAIN_ANSWERS = 100  # whoever asks more is better served by kernels, though they take a while
 
 
@@ -47,7 +48,9 @@ class KeysReader(Closing):
         self.board, self.root = self._file.board, self._file.root
         self.value, self.digest, self.plies = self._file.value, self._file.digest, self._file.plies
         self._asked = 0
-        self._solved = lru_cache(CACHED_LAYERS)(self._read_solved)
+        self._cache_bytes = cache_bytes
+        self._layers: dict[int, Solved] = {}  # the last used ones last
+        self._lock = Lock()  # of the layers
 
     def close(self) -> None:
         self._file.close()
@@ -204,10 +207,21 @@ class KeysReader(Closing):
         except (IllegalPositionError, NotCoveredError) as error:
             raise type(error)(f"{place}{error}") from None
 
-    def _read_solved(self, ply: int) -> Solved:
+    def _solved(self, ply: int) -> Solved:
+        """A ply ready to be looked up; two stay, and others while all fit in the cache."""
         from retro.walk.keys import kernels
 
-        return kernels.solved(*self.stored(ply))
+        with self._lock:
+            found = self._layers.pop(ply, None)
+        if found is None:
+            found = kernels.solved(*self.stored(ply))
+        with self._lock:
+            self._layers[ply] = found
+            held = sum(map(_bytes_of, self._layers.values()))
+            for old in [*self._layers][:-CACHED_LAYERS]:
+                if held > self._cache_bytes:
+                    held -= _bytes_of(self._layers.pop(old))
+        return found
 
     def leaves(self, first_ply: int, max_bytes: int) -> None:
         """No engine searches with these tables as leaves."""
@@ -226,6 +240,10 @@ class KeysReader(Closing):
             raise IllegalPositionError(f"{self.board.name} has no unfinished position on ply {ply}")
         place = int(rng.integers(states.size))
         return self.board.unpack(int(states.a[place]), int(states.b[place]))
+
+
+def _bytes_of(layer: Solved) -> int:
+    return layer.a.nbytes + layer.b.nbytes + layer.starts.nbytes + layer.values.nbytes
 
 
 def _key_at(page: Page, place: int) -> tuple[int, int]:

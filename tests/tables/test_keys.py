@@ -88,6 +88,22 @@ def test_many_positions_at_once(finished: Path) -> None:
             table.probe_many(np.array([1, 3], np.uint64))
 
 
+@pytest.mark.parametrize(("cache_bytes", "reads"), [(1 << 20, 9), (0, 18)])
+def test_plies_that_fit_into_the_cache_are_read_once(
+    finished: Path, cache_bytes: int, reads: int
+) -> None:
+    with tb.open_tablebase(finished, cache_bytes=cache_bytes) as table:
+        stored, read = table.reader.stored, []
+        table.reader.stored = lambda ply: [read.append(ply), stored(ply)][1]
+        for _ in range(2):
+            for ply in table.plies[:9]:
+                states = table.board.states(p for p, _ in table.positions(ply))
+                assert table.probe_many(states).size == states.size
+                read.remove(ply)  # of the list of positions
+        assert len(read) == reads
+        assert len(table.reader._layers) == (9 if cache_bytes else 2)
+
+
 def test_a_key_is_found_on_its_ply_alone(finished: Path) -> None:
     with tb.open_tablebase(finished) as table:
         assert table.reader.find(0, (0, 0)) == 0
@@ -133,8 +149,11 @@ def test_rooted_tables(finished: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("size", "root"),
-    [("4x3", ""), ("17x2", " ".join(f"{c}{r}" for c, r in SPREAD))],
-    ids=["one word", "two words"],
+    [
+        pytest.param("3x3", "", id="one word"),
+        pytest.param("4x3", "", id="one word, more pages", marks=pytest.mark.slow),
+        pytest.param("17x2", " ".join(f"{c}{r}" for c, r in SPREAD), id="two words"),
+    ],
 )
 def test_many_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: str, root: str) -> None:
     """Small pages, so that a layer has many: every key is found, and none that is not there."""
