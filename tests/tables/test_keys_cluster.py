@@ -26,7 +26,7 @@ pytest.importorskip("distributed", reason="clusters need the extra `cluster`")
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
 
 ROOT = Path(__file__).parents[2]
-BOARD = "mnk 4x3 connect=3"
+BOARD = "mnk 3x3"
 BOARDS = (BOARD, "domineering 4x4", "quarto 2x2 attributes=2")
 
 # The first worker that commits a task of the backward walk of this ply dies: before or after that.
@@ -225,7 +225,7 @@ def test_a_worker_checks_rule_and_folder(tmp_path: Path, monkeypatch: pytest.Mon
     sent = pickle.loads(pickle.dumps(store))
     assert sent == store
     assert sent != PieceStore(tmp_path / "other.h5", header, plan.detail.cut)
-    other = header_for(make_board("mnk 3x3").start())
+    other = header_for(make_board("mnk 4x3").start())
     with pytest.raises(StorageError, match="is of another table"):
         PieceStore(tmp_path / "table.h5", other, Cut(2500, 1)).require_worker()
     with pytest.raises(FormatVersionError, match=r"it has .* families in 1 share; the plan is of"):
