@@ -46,6 +46,7 @@ def test_a_giant_is_checked_without_walking_it(
     sound: Path, monkeypatch: pytest.MonkeyPatch, level: Level
 ) -> None:
     """Nothing of it is in memory at once but a chunk: neither planes nor layers."""
+    monkeypatch.setattr("tablebase.halves.check.SAMPLES_PER_PLY", 20)
     assert verify(sound, level).counted == BOARD.cells + 1
     for name in ("prepare", "forward"):
         monkeypatch.delattr(f"tablebase.halves.check.{name}")
@@ -153,24 +154,27 @@ def test_a_value_where_a_look_decides_is_found_by_the_full_check(copy: Path) -> 
         check(copy, "full")
 
 
-def test_every_forged_bit_of_a_ply_is_found_by_the_full_check(sound: Path, copy: Path) -> None:
+@pytest.mark.parametrize("number", [16, pytest.param(400, marks=pytest.mark.slow)])
+def test_every_forged_bit_of_a_ply_is_found_by_the_full_check(
+    sound: Path, copy: Path, number: int
+) -> None:
     """Even of positions that no game reaches: quick cannot see those, full must."""
     ply = 6
     with open_tablebase(sound) as table:
         layout = table.reader.layout
         listed = [stretch_positions(layout, stretch) for stretch in stretches(layout, ply)]
+    places = [place for positions in listed for place in zip(*positions, strict=True)]
     seen = 0
-    for positions in listed:
-        for first, second, rank in list(zip(*positions, strict=True))[::40]:
-            position = Connect4Position(BOARD, int(first), int(second))
-            if position.winner() is None:
-                shutil.copy(sound, copy)
-                is_lost = not decided_at_a_look(position) and value_of(sound, position) == -1
-                flip(copy, ply, "loss" if is_lost else "win", int(rank))
-                with pytest.raises(VerificationError, match=f"ply {ply}"):
-                    check(copy, "full")
-                seen += 1
-    assert seen > 10
+    for first, second, rank in places[:: len(places) // number]:
+        position = Connect4Position(BOARD, int(first), int(second))
+        if position.winner() is None:
+            shutil.copy(sound, copy)
+            is_lost = not decided_at_a_look(position) and value_of(sound, position) == -1
+            flip(copy, ply, "loss" if is_lost else "win", int(rank))
+            with pytest.raises(VerificationError, match=f"ply {ply}"):
+                check(copy, "full")
+            seen += 1
+    assert seen > number / 2
 
 
 def test_a_consistent_lie_about_many_values_is_found_by_the_sample(copy: Path) -> None:

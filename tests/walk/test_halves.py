@@ -144,10 +144,14 @@ def run_tasks(prepared, limit, at_once):
     return groups, tally
 
 
-@pytest.mark.parametrize(("limit", "at_once"), [(1, 1), (5_000, 3), (100_000, 1), (10**9, 10**6)])
-@pytest.mark.parametrize(
-    "board", [Connect4Board(5, 4), Connect4Board(6, 3), Connect4Board(4, 4, 3)]
-)
+BY_TASKS = [
+    pytest.param(board, *how, marks=[pytest.mark.slow] * (how == (1, 1) and board.cells > 16))
+    for board in (Connect4Board(5, 4), Connect4Board(6, 3), Connect4Board(4, 4, 3))
+    for how in ((1, 1), (5_000, 3), (100_000, 1), (10**9, 10**6))
+]
+
+
+@pytest.mark.parametrize(("board", "limit", "at_once"), BY_TASKS)
 def test_tasks_that_fetch_what_they_read_have_the_bytes_of_whole_layers(
     monkeypatch, board, limit, at_once
 ):
