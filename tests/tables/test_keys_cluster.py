@@ -214,8 +214,8 @@ def test_a_worker_of_another_version_is_refused_by_name(tmp_path: Path) -> None:
 
 
 def test_a_worker_checks_rule_and_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    header = header_for(make_board(BOARD).start())
-    plan = tb.plan(BOARD)
+    header = header_for(make_board("mnk 4x3").start())
+    plan = tb.plan("mnk 4x3")
     assert isinstance(plan.detail, Detail)
     store = PieceStore(tmp_path / "table.h5", header, plan.detail.cut)
     with pytest.raises(StorageError, match="wanted a work folder that all workers share"):
@@ -225,7 +225,7 @@ def test_a_worker_checks_rule_and_folder(tmp_path: Path, monkeypatch: pytest.Mon
     sent = pickle.loads(pickle.dumps(store))
     assert sent == store
     assert sent != PieceStore(tmp_path / "other.h5", header, plan.detail.cut)
-    other = header_for(make_board("mnk 4x3").start())
+    other = header_for(make_board("mnk 3x3").start())
     with pytest.raises(StorageError, match="is of another table"):
         PieceStore(tmp_path / "table.h5", other, Cut(2500, 1)).require_worker()
     with pytest.raises(FormatVersionError, match=r"it has .* families in 1 share; the plan is of"):
