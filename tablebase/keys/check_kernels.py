@@ -77,7 +77,8 @@ def find_fault(
         return found
 
     with ThreadPoolExecutor(available_cores()) as pool:
-        for found in pool.map(check, pairwise(cuts)):
+        each = pool.map if len(cuts) > 2 else map
+        for found in each(check, pairwise(cuts)):
             report()
             if found[0] != SOUND:
                 return Fault(*found)

@@ -101,6 +101,7 @@ def test_the_bytes_do_not_depend_on_threads_or_stretches(monkeypatch: pytest.Mon
     board = MnkBoard(3, 4, 3)
     one = solved(board, threads=1)
     monkeypatch.setattr(walks, "LEAST_ROOM", 1 << 9)  # many runs to merge
+    monkeypatch.setattr(walks, "LEAST_SHARED", 0)  # and threads for every layer
     for threads in (1, 2, 5):
         other = solved(board, threads=threads)
         for x, y in zip(one, other, strict=True):

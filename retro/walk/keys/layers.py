@@ -54,6 +54,7 @@ Made = TypeVar("Made")
 LEAST_ROOM, MOST_ROOM = 1 << 16, 1 << 21  # successors that a thread makes at a time
 RUNS_PER_THREAD = 16
 STRETCHES_PER_THREAD = 4
+LEAST_SHARED = 1 << 12  # keys: of a smaller layer all is done before a thread has started
 MOST_THREADS = 256  # more would only wait for each other
 
 
@@ -256,6 +257,8 @@ def _successors(walk: Walk, keys: Keys) -> Keys:
         out = empty_keys((end - begin) * limit, walk.rules.words)
         return sorted_set(out.part(0, kernels.expand(walk.rules, *keys.part(begin, end), *out)))
 
+    if len(cuts) == 2:
+        return run(*cuts)
     runs: list[Keys] = []
     with ThreadPoolExecutor(walk.threads) as pool:
         waiting: deque[Future[Keys]] = deque()
@@ -305,4 +308,5 @@ def _each_stretch(
         return stretch[0], work(*stretch, counts), counts
 
     with ThreadPoolExecutor(walk.threads) as pool:
-        return list(pool.map(one, pairwise(cuts)))
+        each = pool.map if size >= LEAST_SHARED else map
+        return list(each(one, pairwise(cuts)))
