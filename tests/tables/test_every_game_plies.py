@@ -7,7 +7,7 @@ does not keep it refuses by name, and the oracle searches.
 """
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -44,19 +44,32 @@ def distances(request: pytest.FixtureRequest) -> bool:
     return bool(request.param)
 
 
+@pytest.fixture(scope="session")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+    """Builds a table that nobody changes when it is first asked for."""
+    folder, paths = tmp_path_factory.mktemp("plies"), {}
+
+    def path_of(board: Board, distances: bool, plies: range | None) -> Path:
+        key = board, distances, plies
+        if key not in paths:
+            place = folder / f"{'whole' if plies is None else 'some'}-{distances}"
+            paths[key] = tb.build(board, folder=place, plies=plies, distances=distances).path
+        return paths[key]
+
+    return path_of
+
+
 @pytest.fixture
-def some(small: Board, distances: bool, tmp_path: Path) -> Iterator[Table]:
+def some(small: Board, distances: bool, built: Callable[..., Path]) -> Iterator[Table]:
     """The table of two plies of a small board."""
-    built = tb.build(small, folder=tmp_path, plies=KEPT, distances=distances)
-    with tb.open_tablebase(built.path) as table:
+    with tb.open_tablebase(built(small, distances, KEPT)) as table:
         yield table
 
 
 @pytest.fixture
-def whole(small: Board, distances: bool, tmp_path: Path) -> Iterator[Table]:
+def whole(small: Board, distances: bool, built: Callable[..., Path]) -> Iterator[Table]:
     """The table of all plies."""
-    built = tb.build(small, tmp_path / "whole.h5", distances=distances)
-    with tb.open_tablebase(built.path) as table:
+    with tb.open_tablebase(built(small, distances, None)) as table:
         yield table
 
 
@@ -161,14 +174,15 @@ def test_the_oracle_searches_what_the_table_does_not_keep(
 
 
 def test_the_same_plies_are_there_and_others_are_refused(
-    small: Board, tmp_path: Path, whole: Table, distances: bool
+    small: Board, tmp_path: Path, whole: Table, distances: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    end = whole.counts[-1].ply
+    monkeypatch.setattr("tablebase.halves.check.SAMPLES_PER_PLY", 40)
+    end, of_all = whole.counts[-1].ply, tb.plan(small)
     for plies in (range(1), range(2), KEPT, range(2, end + 1), range(end, end + 1)):
         path = tmp_path / f"{plies.start}-{plies.stop}.h5"
         plan = tb.plan(small, plies=plies)
-        assert plan.positions <= tb.plan(small).positions
-        assert plan.disk <= tb.plan(small).disk
+        assert plan.positions <= of_all.positions
+        assert plan.disk <= of_all.disk
         assert not tb.build(small, path, plies=plies, distances=distances).was_there
         assert tb.build(small, path, plies=plies).was_there
         with tb.open_tablebase(path) as table:
