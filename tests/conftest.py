@@ -1,6 +1,9 @@
 """Tables that many tests read, built once; hypothesis with fixed seeds and without a clock."""
 
+import os
 import signal
+import sys
+from pathlib import Path
 
 import pytest
 from catalogue_cases import small_board
@@ -11,6 +14,14 @@ import tablebase as tb
 from retro.games.catalogue import NAMES
 from retro.games.connect4.rules import Connect4Board
 from retro.games.game import Board
+
+# Containers like to forbid bytecode. The interpreters that tests start would then compile all
+# sources anew, a hundred times over; so it is kept aside.
+if sys.dont_write_bytecode:
+    sys.dont_write_bytecode = False
+    sys.pycache_prefix = str(Path(__file__).parents[1] / "build" / "pycache")
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix
 
 # A shell that runs the tests in the background has them, and all that they start, ignore Ctrl-C.
 signal.signal(signal.SIGINT, signal.default_int_handler)
