@@ -2,7 +2,7 @@
 
 A position is a tuple of columns, each a string of "x" and "o" from the bottom
 up; the side to move is handed along.  Nothing here is fast and nothing is shared
-with the engine: lines are walked cell by cell, values are a dictionary filled by
+with the engine: lines are looked for in strings, values are a dictionary filled by
 recursion.  Scores are (value, plies): value +1, 0, -1 for the side to move and
 the plies to the end of the game when the winner hurries and the loser stalls.
 """
@@ -14,16 +14,20 @@ from functools import cache
 
 def won(columns: tuple[str, ...], stone: str, connect: int) -> bool:
     """Return whether `stone` has `connect` in a row anywhere."""
+    height = max(map(len, columns))
+    grid = [column.ljust(height, ".") for column in columns]
+    lines = [*grid, *rows(grid), *rows(slanted(grid)), *rows(slanted(grid[::-1]))]
+    return any(stone * connect in line for line in lines)
 
-    def at(c: int, r: int) -> bool:
-        return 0 <= c < len(columns) and 0 <= r < len(columns[c]) and columns[c][r] == stone
 
-    return any(
-        all(at(c + i * dc, r + i * dr) for i in range(connect))
-        for c in range(len(columns))
-        for r in range(len(columns[c]))
-        for dc, dr in ((0, 1), (1, 0), (1, 1), (1, -1))
-    )
+def rows(grid: list[str]) -> list[str]:
+    """The rows of a grid that is given by its columns, all of one length."""
+    return ["".join(row) for row in zip(*grid, strict=True)]
+
+
+def slanted(grid: list[str]) -> list[str]:
+    """Each column pushed up one cell more than the one before it: diagonals become rows."""
+    return ["." * c + column + "." * (len(grid) - c) for c, column in enumerate(grid)]
 
 
 def play(columns: tuple[str, ...], c: int, stone: str) -> tuple[str, ...]:
