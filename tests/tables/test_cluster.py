@@ -69,19 +69,21 @@ def assert_same(path, built, work=None):
     ("who", "board"),
     [
         ("threads", Connect4Board(5, 5)),
-        ("processes", Connect4Board(5, 4)),
-        ("local", Connect4Board(5, 4)),
+        ("processes", Connect4Board(4, 4)),
+        ("local", Connect4Board(4, 4)),
+        *(pytest.param(who, Connect4Board(5, 4), marks=SLOW) for who in ("processes", "local")),
         *(pytest.param(who, Connect4Board(5, 5), marks=SLOW) for who in EXECUTORS[1:]),
         *(pytest.param(who, Connect4Board(6, 5), marks=SLOW) for who in EXECUTORS),
     ],
 )
-def test_every_executor_makes_the_recorded_bytes(tmp_path, who, board, request):
+def test_every_executor_makes_the_recorded_bytes(tmp_path, who, board, request, built_4x4):
+    """4x4 is so small that nobody has recorded it: as threads in this process make it."""
     options = {"threads": {"threads": 2}, "processes": {"processes": 2}, "local": LOCAL}.get(who)
     if options is None:
         address = request.getfixturevalue("cluster").address
         options = {"cluster": address, "task_memory": "400M", "work_dir": tmp_path / "work"}
     path = build_tablebase(board, tmp_path / "table.h5", **options).path
-    assert digests(path) == recorded(board)
+    assert digests(path) == (digests(built_4x4.path) if board == BOARD else recorded(board))
 
 
 def test_separate_workers_make_the_recorded_bytes_and_are_told_of(cluster, tmp_path, built_5x4):
