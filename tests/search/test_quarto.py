@@ -120,7 +120,7 @@ def test_time_limit() -> None:
 
 
 def test_the_record_of_the_game_names_its_node_loop() -> None:
-    position = read_grid(BOARDS[0], "0..f/..../.5../....,3")
+    position = random_position(BOARDS[0], 7, random.Random(3))
     nodes = [solver_of(BOARDS[0]).solve(position.state).nodes]
     nodes.append(Solver(BOARDS[0], memory="1M").solve(position).nodes)
     assert nodes[0] == nodes[1] > 0

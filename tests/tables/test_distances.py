@@ -69,8 +69,9 @@ def table_4x4(tmp_path_factory):
 
 def test_one_question_has_value_and_plies_of_plain_recursion(every):
     board, path = every
+    known = list(truth(board).items())
     with open_tablebase(path) as table:
-        for (first, second), expected in list(truth(board).items())[::7]:
+        for (first, second), expected in known[:: max(7, len(known) // 300)]:
             position = Connect4Position(board, first, second)
             table.reader._asked = 0  # plain, however many were asked
             assert table.reader.answer_of(position) == expected
@@ -189,7 +190,8 @@ def test_processes_give_the_same_bytes(tmp_path, table_4x4):
 
 
 @pytest.mark.parametrize("level", ["quick", "sample", "full"])
-def test_a_sound_table_passes(table_4x4, level):
+def test_a_sound_table_passes(table_4x4, level, monkeypatch):
+    monkeypatch.setattr("tablebase.halves.check.SAMPLES_PER_PLY", 60)
     assert verify(table_4x4, level, solver=level == "full").level == level
 
 

@@ -53,8 +53,14 @@ def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cutting, "LEAST_KEYS", 10)
 
 
-@pytest.mark.parametrize("name", BOARDS)
-@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize(
+    ("name", "threads"),
+    [
+        *((name, 3) for name in BOARDS),
+        (BOARDS[0], 1),
+        *(pytest.param(name, 1, marks=pytest.mark.slow) for name in BOARDS[1:]),
+    ],
+)
 @pytest.mark.usefixtures("tiny")
 def test_a_tiny_memory_gives_the_same_bytes(
     name: str, threads: int, distances: bool, tables: dict[str, str], tmp_path: Path

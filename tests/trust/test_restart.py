@@ -14,7 +14,7 @@ import tablebase as tb
 from tablebase.files.restart import Restart
 
 STOPS = {
-    "4x4": [("forward", 9), ("backward", 7)],
+    "4x3 connect=3": [("forward", 7), ("backward", 6)],
     "mnk 3x3": [("forward", 5), ("backward", 4)],
     "quarto 2x2 attributes=3": [("backward", 2)],
 }
@@ -134,8 +134,8 @@ def test_a_damaged_part_is_noticed(stopped, tmp_path, digests, seed):
 def test_a_short_build_that_was_killed_begins_again(tmp_path, digests):
     (tmp_path / "table.h5.lock").touch()  # all that a kill leaves of a build in memory
     (tmp_path / "table.h5.tmp").write_bytes(b"half a table")
-    said, found = finish(tmp_path, "4x4")
-    assert found == digests["4x4"]
+    said, found = finish(tmp_path, "4x3 connect=3")
+    assert found == digests["4x3 connect=3"]
     assert said == ["starting over: an earlier run was stopped and has kept nothing"]
 
 
