@@ -174,9 +174,8 @@ def test_the_oracle_searches_what_the_table_does_not_keep(
 
 
 def test_the_same_plies_are_there_and_others_are_refused(
-    small: Board, tmp_path: Path, whole: Table, distances: bool, monkeypatch: pytest.MonkeyPatch
+    small: Board, tmp_path: Path, whole: Table, distances: bool
 ) -> None:
-    monkeypatch.setattr("tablebase.halves.check.SAMPLES_PER_PLY", 40)
     end, of_all = whole.counts[-1].ply, tb.plan(small)
     for plies in (range(1), range(2), KEPT, range(2, end + 1), range(end, end + 1)):
         path = tmp_path / f"{plies.start}-{plies.stop}.h5"

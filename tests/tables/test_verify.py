@@ -46,7 +46,6 @@ def test_a_giant_is_checked_without_walking_it(
     sound: Path, monkeypatch: pytest.MonkeyPatch, level: Level
 ) -> None:
     """Nothing of it is in memory at once but a chunk: neither planes nor layers."""
-    monkeypatch.setattr("tablebase.halves.check.SAMPLES_PER_PLY", 20)
     assert verify(sound, level).counted == BOARD.cells + 1
     for name in ("prepare", "forward"):
         monkeypatch.delattr(f"tablebase.halves.check.{name}")

@@ -41,13 +41,13 @@ def test_the_tables_are_shown_and_a_board_is_solved(visitor: Visitor) -> None:
 def test_a_plan_that_comes_too_late_is_not_shown(visitor: Visitor) -> None:
     visitor.open("/tables")
     held: list[Any] = []
-    visitor.page.route("**/api/v1/plan?*board=7x6*", lambda route: held.append(route))
-    for size in ("7x6", "4x4"):
+    visitor.page.route("**/api/v1/plan?*board=5x5*", lambda route: held.append(route))
+    for size in ("5x5", "4x4"):
         visitor.page.fill("#size", size)
         visitor.page.click("#solve button")
     visitor.page.wait_for_selector("#begin:not(.hidden)")
     plan = visitor.page.inner_text("#plan")
-    with visitor.page.expect_response("**/api/v1/plan?*board=7x6*"):
+    with visitor.page.expect_response("**/api/v1/plan?*board=5x5*"):
         held[0].continue_()
     visitor.page.evaluate("() => new Promise((done) => setTimeout(done, 100))")
     assert visitor.page.inner_text("#plan") == plan
