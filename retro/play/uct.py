@@ -25,7 +25,7 @@ import numpy as np
 
 from retro.deadline import Deadline
 from retro.errors import BadTextError, DoesNotFitError, GameOverError
-from retro.games.kernels import UNDECIDED, outcome_of
+from retro.games.kernels import UNDECIDED, move_limit_of, outcome_of
 from retro.play.player import Player
 from retro.play.uct_kernels import ROOT, grow, look_two_plies, make_tree, plant
 
@@ -185,7 +185,8 @@ class UctPlayer(Player):
             self.report = report
 
     def choose(self, position: Position) -> int:
-        search = Search(position.board.rules, position.state, self._seed)
+        rules = position.board.rules
+        search = Search(rules, position.state, self._seed, _room(rules, self._limit))
         self._seed += 1  # another lot for the next move, the same in the next run
         try:
             search.run(self._limit, self.report)
@@ -194,6 +195,13 @@ class UctPlayer(Player):
             self.found, self.nodes = self.thought.move, self.thought.playouts
             self.remark = remark(position, self.thought)
         return self.thought.move
+
+
+def _room(rules: Rules, limit: Limit) -> int:
+    """Nodes that a search can make: a playout gives children to one node at most."""
+    if limit.playouts is None:
+        return NODES
+    return min(NODES, 1 + (limit.playouts + 1) * int(move_limit_of(rules)))
 
 
 def think(position: Position, search: Search) -> Thought:

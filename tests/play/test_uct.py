@@ -11,7 +11,7 @@ from plain import uct as plain
 from retro.errors import BadTextError, DoesNotFitError, GameOverError
 from retro.games import kernels
 from retro.games.catalogue import NAMES, make_board
-from retro.play.uct import EXPLORATION, Limit, Search, UctPlayer
+from retro.play.uct import EXPLORATION, Limit, Search, UctPlayer, think
 
 BOARDS = {
     "connect4": "connect4 5x4",
@@ -220,6 +220,17 @@ def test_the_same_seed_plays_the_same_game() -> None:
 
     assert moves(1) == moves(1)
     assert len({tuple(moves(seed)) for seed in range(6)}) > 1
+
+
+@pytest.mark.parametrize("playouts", [1, 10, 300])
+@pytest.mark.parametrize("name", NAMES)
+def test_a_tree_for_few_playouts_has_all_the_room_it_needs(name: str, playouts: int) -> None:
+    position, limit = start(name), Limit(playouts=playouts)
+    player = UctPlayer(limit, 4)
+    chosen, large = player.choose(position), search_of(position, 4)
+    large.run(limit)
+    assert player.thought == think(position, large)._replace(seconds=player.thought.seconds)
+    assert chosen == player.thought.move
 
 
 def test_more_playouts_win_more() -> None:
