@@ -5,6 +5,7 @@ import shutil
 import pytest
 from build_cases import SMALL_GROUPS
 from builds import build_tablebase
+from clusters import machines
 from store_cases import BOARD
 
 
@@ -29,6 +30,13 @@ def in_small_groups(monkeypatch):
 def sound(tmp_path_factory):
     """An undamaged table."""
     return build_tablebase(BOARD, tmp_path_factory.mktemp("sound") / "table.h5").path
+
+
+@pytest.fixture(scope="module")  # idle ones are not for nothing: 4 s of CPU time a minute
+def cluster(tmp_path_factory):
+    """A scheduler and two workers that nobody harms."""
+    with machines(tmp_path_factory.mktemp("cluster")) as found:
+        yield found
 
 
 @pytest.fixture

@@ -40,13 +40,6 @@ SLOW = pytest.mark.slow
 EXECUTORS = ("threads", "processes", "local", "separate")
 
 
-@pytest.fixture(scope="module")
-def cluster(tmp_path_factory):
-    """A scheduler and two workers that nobody harms."""
-    with machines(tmp_path_factory.mktemp("cluster")) as found:
-        yield found
-
-
 def digests(path):
     return [record.sha256 for record in result_of(path).records]
 

@@ -8,7 +8,6 @@ import os
 import pickle
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -69,13 +68,6 @@ def report(progress):
 
 tb.build({board!r}, Path({path!r}), work_dir=Path({work!r}), cluster={address!r}, report=report)
 """
-
-
-@pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machines]:
-    """A scheduler and two workers that nobody harms."""
-    with machines(tmp_path_factory.mktemp("cluster")) as found:
-        yield found
 
 
 @pytest.fixture(scope="module")
