@@ -1,4 +1,4 @@
-"""Bit tricks that kernels share: counting bits; parallel extract and deposit, each twice.
+"""Bit tricks that kernels share: counting, prefetching; parallel extract and deposit, each twice.
 
     extract(word, mask)   gathers the bits of `word` under `mask` at the low end
     deposit(word, mask)   scatters the low bits of `word` to the places of `mask`
@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from llvmlite import binding, ir
 from numba import types
+from numba.core import cgutils
 from numba.core.errors import TypingError
 from numba.extending import intrinsic, overload
 
@@ -197,3 +198,24 @@ def popcount(word):
     )
     word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
     return np.int64((word * np.uint64(0x0101010101010101)) >> np.uint64(56))
+
+
+@intrinsic
+def prefetch(typingctx, array, index):
+    """Ask the CPU to bring ``array[index]`` into its caches; has no other effect."""
+
+    def codegen(context, builder, signature, args):
+        array_type, _ = signature.args
+        view = context.make_array(array_type)(context, builder, args[0])
+        address = cgutils.get_item_pointer(
+            context, builder, array_type, view, [args[1]], wraparound=False
+        )
+        address = builder.bitcast(address, ir.PointerType(ir.IntType(8)))
+        flag = ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [address.type, flag, flag, flag])
+        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+        read, keep, data = (ir.Constant(flag, n) for n in (0, 3, 1))
+        builder.call(function, [address, read, keep, data])
+        return context.get_dummy_value()
+
+    return types.void(array, types.uint64), codegen

@@ -73,8 +73,19 @@ MOST_EMPTY_FOR_ALPHA_BETA = {"connect": 15, "mnk": 12}
 
 # From small to large: what a rung cannot solve in time it is not asked to surpass.
 GUIDED_BOARDS = {
-    "gravity": ["3x3/3", "4x3/3", "4x4/4:2223", "4x4/4", "5x4/4:33", "5x4/4", "6x4/4"],
-    "free": ["2,4,3", "3,3,3", "3,4,3", "3,4,4", "4,4,4", "4,5,4"],
+    "gravity": [
+        "3x3/3",
+        "4x3/3",
+        "5x3/3",
+        "4x4/4",
+        "5x4/4:33",
+        "5x4/4",
+        "6x4/4",
+        "5x5/4",
+        "7x4/4",
+        "6x5/4",
+    ],
+    "free": ["2,4,3", "3,3,3", "3,4,3", "3,4,4", "3,5,4", "4,4,4", "4,5,4", "4,6,4", "5,5,4"],
 }
 
 SCHEMES: tuple[Replacement, ...] = ("newest", "costliest", "two-tier")

@@ -22,6 +22,7 @@ stays in memory is decided anew for every ply, by the sizes that it turns out to
 
 from __future__ import annotations
 
+from math import ceil
 from typing import TYPE_CHECKING, NamedTuple
 
 from retro.cores import available_cores
@@ -53,8 +54,7 @@ STRAIGHT_ERROR = 1.2
 BENT_ERROR, BENT_PLIES = 2.0, 12  # measured on up to so many sampled plies; beyond, it multiplies
 DIGITS = 3  # of a number that is not exact
 SHARE_OF_FREE_MEMORY = 0.8
-LARGEST_FAMILY = 20  # times as large as families are in the mean, or larger
-KEYS_OF_A_SHARE = 1 << 18
+KEYS_OF_A_SHARE = 1 << 20  # a family of more is cut into shares, so that a task can have some
 MOST_SHARES = 4096
 SHARE_OF_LAYER = 0.6  # of the memory: more than that is better left to tasks
 LEAST_TASK = 1 << 24  # bytes of a task of a cluster
@@ -137,8 +137,9 @@ def make_plan(
         require_reached(header, layers[-1].ply)
     families = make_grouping(rules).families
     largest = max(layer.keys + layer.ended for layer in layers) * error
-    family = min(1.0, LARGEST_FAMILY / families) * largest
-    shares = min(MOST_SHARES, max(1, int(family / KEYS_OF_A_SHARE)) if families < 500 else 1)
+    crowds = {layer.ply: layer.crowd * (layer.keys + layer.ended) * error for layer in layers}
+    family = max(crowds.values())
+    shares = min(MOST_SHARES, max(1, ceil(family / KEYS_OF_A_SHARE)))
     group = 2 * task_key(rules.words) * int(family / shares)
     taken = (_hire if how.hands else _share_out)(how, rules.words, largest, group)
     room = taken.room
@@ -160,7 +161,7 @@ def make_plan(
                 taken_seconds,
                 _rounded(room.layer("walk", rules.words, int(layer.keys))),
                 groups=min(families * shares, int(layer.keys)),
-                largest=_rounded(layer.keys * family / max(largest, 1) * task_key(rules.words)),
+                largest=_rounded(crowds[layer.ply] * task_key(rules.words)),
             )
             for layer, taken_seconds in zip(layers, seconds, strict=True)
         },

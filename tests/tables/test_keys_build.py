@@ -197,6 +197,19 @@ def test_pieces_of_a_table_with_distances_are_not_those_of_one_without(tmp_path:
     tb.verify(path, "full")
 
 
+@pytest.mark.usefixtures("tiny")
+def test_families_too_large_for_a_task_are_cut_into_shares(
+    tables: dict[str, str], distances: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """5x5 three-in-a-row was planned for 2 GB and ended on ply 12: a family was too large."""
+    name = "mnk 3x3 connect=3"
+    monkeypatch.setattr(plan.Room, "limits", lambda *_: Limits(12, 200))
+    with pytest.raises(DoesNotFitError, match="too many keys"):
+        tb.build(name, tmp_path / "whole.h5", distances=distances)
+    monkeypatch.setattr(plan, "KEYS_OF_A_SHARE", 2)
+    assert digest(tb.build(name, tmp_path / "t.h5", distances=distances).path) == tables[name]
+
+
 def test_one_byte_less_than_the_least_is_refused(tmp_path: Path) -> None:
     least = tb.plan("mnk 5x4 connect=4").least_memory
     with pytest.raises(DoesNotFitError, match="needs at least"):

@@ -13,6 +13,7 @@ from retro.index.keys.keys import Keys
 from retro.index.keys.sorting import empty_keys
 from retro.walk.keys import layers as walks
 from retro.walk.keys.group_kernels import View
+from retro.walk.keys.hashing import NEAR
 from retro.walk.keys.task import (
     Ground,
     Limits,
@@ -193,6 +194,31 @@ def test_a_piece_with_too_many_keys_says_so() -> None:
     for view in (None, 100):
         with pytest.raises(TooManyKeysError, match="ply 5 have too many keys"):
             walk_forward(ground, task._replace(ply=5), state, shelf, Limits(20, view))
+
+
+def test_a_table_beyond_the_cache_finds_what_a_small_one_does() -> None:
+    """Successors then wait a while before they are looked up, and the room they need with them."""
+    board = make_board("mnk 4x4 connect=4")
+    ground = Ground(board.rules, make_grouping(board.rules))
+    walk = walks.prepare(board.rules, 1)
+    keys = walks.first_layer(walk)
+    for _ in range(7):
+        keys, _ = walks.next_layer(walk, keys)
+    real, ended = walks.next_layer(walk, keys)
+    assert 2 * real.size > NEAR  # slots
+    shelf = Shelf(ground.grouping.groups)
+    numbers = groups_of(ground.grouping, keys)
+    order = np.argsort(numbers, kind="stable")
+    ends = np.cumsum(np.bincount(numbers, minlength=shelf.groups))
+    task, none = Task("alive", 7, 0, shelf.groups), np.empty(0, np.int8)
+    shelf.found[7] = {task: Piece(Keys(keys.a[order], keys.b), ends, none)}
+    state, after = (int(keys.a[0]), 0), task._replace(ply=8)
+    most = real.size + int(ended[0].sum())
+    made, counts = walk_forward(ground, after, state, shelf, Limits(most, 100_000))
+    assert np.array_equal(np.sort(made.keys.a), real.a)
+    assert np.array_equal(counts, ended)
+    with pytest.raises(TooManyKeysError):
+        walk_forward(ground, after, state, shelf, Limits(most - 40, 100_000))
 
 
 def test_a_view_finds_what_it_holds() -> None:

@@ -26,7 +26,6 @@ from typing import NamedTuple
 import numpy as np
 from llvmlite import ir
 from numba import types
-from numba.core import cgutils
 from numba.extending import intrinsic
 
 from retro.jit import inlined, inner
@@ -122,27 +121,6 @@ def trailing_zeros(typingctx, word):
         return builder.cttz(args[0], ir.Constant(ir.IntType(1), 0))
 
     return types.uint64(types.uint64), codegen
-
-
-@intrinsic
-def prefetch(typingctx, array, index):
-    """Ask the CPU to bring ``array[index]`` into its caches; has no other effect."""
-
-    def codegen(context, builder, signature, args):
-        array_type, _ = signature.args
-        view = context.make_array(array_type)(context, builder, args[0])
-        address = cgutils.get_item_pointer(
-            context, builder, array_type, view, [args[1]], wraparound=False
-        )
-        address = builder.bitcast(address, ir.PointerType(ir.IntType(8)))
-        flag = ir.IntType(32)
-        kind = ir.FunctionType(ir.VoidType(), [address.type, flag, flag, flag])
-        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
-        read, keep, data = (ir.Constant(flag, n) for n in (0, 3, 1))
-        builder.call(function, [address, read, keep, data])
-        return context.get_dummy_value()
-
-    return types.void(array, types.uint64), codegen
 
 
 @inner

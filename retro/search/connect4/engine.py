@@ -33,6 +33,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from retro.bits import prefetch
 from retro.jit import inlined, inner
 from retro.search.connect4.bits import (
     U0,
@@ -40,7 +41,6 @@ from retro.search.connect4.bits import (
     Board,
     lines_through,
     popcount,
-    prefetch,
     threats,
     trailing_zeros,
 )

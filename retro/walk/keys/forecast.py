@@ -20,6 +20,7 @@ probability, and all that is left is the noise of the sample. Domineering draws 
 that can be covered in many ways. Measured against real tables in `tests/test_forecast.py`.
 
 Keys are positions divided by their orbits; finished games count as one more kind of successor.
+How crowded the largest family of a layer is (`retro.index.keys.groups`) the sample tells, too.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from retro.games.kernels import UNDECIDED, move_limit, orbit, outcome, play
+from retro.index.keys.groups import groups_of, make_grouping
 from retro.index.keys.keys import Keys
 from retro.index.keys.sorting import empty_keys
 from retro.jit import entry
@@ -41,12 +43,14 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from retro.index.keys.groups import Grouping
     from retro.walk.keys.layers import Walk
 
 MOST_EDGES = 2_000_000  # moves from the largest layer that is walked
 MOST_SECONDS = 0.25  # and the time that may take
 LONGEST_SECONDS = 2.0  # as long as it is not clear how predecessors grow
 SAMPLE = 2000  # positions of a layer
+CROWD_ERRORS = 3.0  # standard errors that the largest family may be larger than its sample says
 ORBITS = 400  # of these, whose orbits are counted
 LEAST_TERMS = 4  # numbers of predecessors that make it clear
 TIMED_EDGES = 2000  # of a layer whose time says something
@@ -61,6 +65,7 @@ class LayerForecast(NamedTuple):
     keys: float  # undecided positions, one for each symmetry class: what a table stores
     ended: float  # symmetry classes of finished games
     edges: float  # moves from all keys
+    crowd: float  # the share of its keys that its largest family has; of a sample, at most
     is_exact: bool
 
 
@@ -98,7 +103,9 @@ def forecast(
     predecessors: list[float] = []  # of the positions of every ply after the root's
     of_ended = 0.0  # predecessors of a finished game
     moves, live, rate = 1.0, 0.0, inf
+    grouping = make_grouping(walk.rules)
     while keys.size:
+        crowd = largest_share(grouping, keys)
         orbits = np.empty(keys.size, np.int64)
         count_orbits(walk.rules, *keys, orbits)
         if layers:
@@ -107,11 +114,12 @@ def forecast(
         patience = MOST_SECONDS if len(predecessors) >= LEAST_TERMS else LONGEST_SECONDS
         if expected > most_edges or (isfinite(rate) and expected * rate > patience):
             rng = np.random.default_rng(seed)
-            layer = LayerForecast(ply, keys.size, ended, 0.0, is_exact=True)
-            layers += _sampled(walk, keys, orbits, layer, [*predecessors], of_ended, rng)
+            layer = LayerForecast(ply, keys.size, ended, 0.0, crowd, is_exact=True)
+            known = _Known(walk, grouping, keys, orbits)
+            layers += _sampled(known, layer, [*predecessors], of_ended, rng)
             break
         edges, live, over = count_arrows(walk.rules, *keys, orbits)
-        layers.append(LayerForecast(ply, keys.size, ended, edges, is_exact=True))
+        layers.append(LayerForecast(ply, keys.size, ended, edges, crowd, is_exact=True))
         moves, begin = edges / keys.size, time.process_time()
         keys, counts = next_layer(walk, keys)
         if edges > TIMED_EDGES:  # the least, of CPU time: what else the machine does is not ours
@@ -119,21 +127,29 @@ def forecast(
         ply, ended = ply + 1, float(counts[0].sum())
         of_ended = over / float(counts[1].sum()) if ended else of_ended
     else:
-        layers.append(LayerForecast(ply, 0.0, ended, 0.0, is_exact=True))
+        layers.append(LayerForecast(ply, 0.0, ended, 0.0, 1.0, is_exact=True))
     straight = len(predecessors) >= LEAST_TERMS and is_whole(predecessors)
     return Forecast(layers, rate if isfinite(rate) else 0.0, straight)
 
 
+class _Known(NamedTuple):
+    """The last layer that was walked."""
+
+    walk: Walk
+    grouping: Grouping
+    keys: Keys
+    orbits: NDArray[np.int64]
+
+
 def _sampled(
-    walk: Walk,
-    keys: Keys,
-    orbits: NDArray[np.int64],
+    known: _Known,
     layer: LayerForecast,
     predecessors: list[float],
     of_ended: float,
     rng: np.random.Generator,
 ) -> Iterator[LayerForecast]:
     """The last exact layer and all that follow; extends `predecessors`."""
+    walk, grouping, keys, orbits = known
     positions = float(orbits.sum())
     drawn = rng.choice(keys.size, SAMPLE, p=orbits / positions)
     sample = Keys(keys.a[drawn], keys.b[drawn] if len(keys.b) else keys.b)
@@ -149,8 +165,21 @@ def _sampled(
         positions *= live / sample.size / predecessors[-1]
         sample = after.part(0, min(live, SAMPLE))
         classes = _classes(walk, sample) if sample.size else classes
-        layer = LayerForecast(layer.ply + 1, positions * classes, ended * classes, 0.0, False)
+        crowd = largest_share(grouping, sample, errors=CROWD_ERRORS)
+        ply, sizes = layer.ply + 1, (positions * classes, ended * classes)
+        layer = LayerForecast(ply, *sizes, 0.0, crowd, is_exact=False)
     yield layer
+
+
+def largest_share(grouping: Grouping, keys: Keys, errors: float = 0.0) -> float:
+    """The share of some keys that their largest family has.
+
+    Of a sample, so many standard errors are added.
+    """
+    if not keys.size:
+        return 1.0
+    most = int(np.bincount(groups_of(grouping, keys)).max())
+    return min(1.0, (most + errors * most**0.5) / keys.size)
 
 
 def _classes(walk: Walk, sample: Keys) -> float:

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from retro.bits import popcount
+from retro.bits import popcount, prefetch
 from retro.games.kernels import (
     UNDECIDED,
     canonical,
@@ -41,6 +41,7 @@ from retro.games.kernels import (
 )
 from retro.index.keys.groups import share_of
 from retro.jit import entry, inner
+from retro.walk.keys.hashing import NEAR, SENT, WAITING, doubled, put_all, seat_of, slot_of
 from retro.walk.keys.scores import DECIDED, NOTHING
 
 if TYPE_CHECKING:
@@ -49,10 +50,8 @@ if TYPE_CHECKING:
 SOUND = -1
 TOO_MANY = -1
 ABSENT = -1  # where a group begins that is not at hand
-HASH = np.uint64(0x9E3779B97F4A7C15)
-U0, U1, BYTE = np.uint64(0), np.uint64(1), np.uint64(255)
-FOLD = np.uint64(32)
-FEW = 40  # keys that are sorted by insertion
+U0, U1 = np.uint64(0), np.uint64(1)
+LAST = WAITING - 1
 
 
 class Moves(NamedTuple):
@@ -106,7 +105,9 @@ def _insert(rules, grouping, moves, view, where, slots, out, count):
     legal, next_a, next_b = True, U0, U0
     images_a, images_b = np.empty(max(many, 1), np.uint64), np.empty(max(many, 1), np.uint64)
     two = len(view.b) > 0  # `out` may have no room left
-    mask = np.uint64(len(slots) - 1)
+    mask, most_waiting = np.uint64(len(slots) - 1), WAITING if len(slots) > NEAR else 1
+    wait_a, wait_b = np.empty(WAITING, np.uint64), np.empty(WAITING, np.uint64)
+    wait_at, came, gone = np.zeros(WAITING, np.uint64), 0, 0  # [came & LAST]: the next to come
     keys_a, keys_b, begins, ends = view.a, view.b, view.begins, view.ends
     order, of_a, of_b = moves.order, moves.a, moves.b
     for k in range(len(moves.steps)):
@@ -122,11 +123,17 @@ def _insert(rules, grouping, moves, view, where, slots, out, count):
                     if todo == U0:
                         continue
                     images(rules, a, b, images_a, images_b)
-                if count + limit > len(out_a):
-                    return slots, TOO_MANY
-                if 2 * (count + limit) > len(slots):
-                    slots = _doubled(slots, out_a, out_b, count)
-                    mask = np.uint64(len(slots) - 1)
+                room = count + came - gone + limit
+                if room > len(out_a) or 2 * room > len(slots):
+                    # Room is counted in keys, not in what waits to be one.
+                    waiting = (wait_a, wait_b, wait_at, gone, came)
+                    count, gone = put_all(slots, out, waiting, count), came
+                    if count + limit > len(out_a):
+                        return slots, TOO_MANY
+                    if 2 * (count + limit) > len(slots):
+                        slots = doubled(slots, out_a, out_b, count)
+                        mask = np.uint64(len(slots) - 1)
+                        most_waiting = WAITING if len(slots) > NEAR else 1
                 while True:
                     if many == 0:
                         if p == moves.cuts[k + 1]:
@@ -154,10 +161,26 @@ def _insert(rules, grouping, moves, view, where, slots, out, count):
                         own = family * shares + share_of(shares, next_a, next_b)
                         if own < first or own >= last:
                             continue
-                    slot = _slot(next_a, next_b, mask)
+                    slot = slot_of(next_a, next_b, mask)
+                    q = came & LAST
+                    wait_a[q], wait_b[q], wait_at[q] = next_a, next_b, slot
+                    came += 1
+                    if most_waiting > 1:
+                        prefetch(slots, slot)
+                        seen = slots[wait_at[(came - SENT) & LAST]]
+                        if seen >= 0:
+                            prefetch(out_a, np.uint64(seen))
+                            if two:
+                                prefetch(out_b, np.uint64(seen))
+                        if came - gone < most_waiting:
+                            continue
+                    q = gone & LAST
+                    gone += 1
+                    # As `put_all`, written out: a call with arrays takes half as long again.
+                    next_a, next_b, slot = wait_a[q], wait_b[q], wait_at[q]
                     seen = slots[slot]
                     while seen >= 0 and (out_a[seen] != next_a or (two and out_b[seen] != next_b)):
-                        slot = (slot + np.uint64(1)) & mask
+                        slot = (slot + U1) & mask
                         seen = slots[slot]
                     if seen < 0:
                         slots[slot] = count
@@ -165,27 +188,8 @@ def _insert(rules, grouping, moves, view, where, slots, out, count):
                         if two:
                             out_b[count] = next_b
                         count += 1
+    count = put_all(slots, out, (wait_a, wait_b, wait_at, gone, came), count)
     return slots, count
-
-
-@inner
-def _slot(a, b, mask):
-    mixed = (a ^ (b * HASH)) * HASH
-    return (mixed ^ (mixed >> FOLD)) & mask
-
-
-@inner
-def _doubled(slots, out_a, out_b, count):
-    """A table with twice the slots."""
-    more = np.full(2 * len(slots), -1, np.int32)
-    mask = np.uint64(len(more) - 1)
-    for place in range(count):
-        b = out_b[place] if len(out_b) > 0 else U0
-        slot = _slot(out_a[place], b, mask)
-        while more[slot] >= 0:
-            slot = (slot + np.uint64(1)) & mask
-        more[slot] = place
-    return more
 
 
 @entry
@@ -221,27 +225,6 @@ def expand(rules, grouping, moves, view, span, out, sizes, counts):
             sizes[number] = _set_aside(rules, out, total, count, counts)
             total += sizes[number]
     return total
-
-
-@entry
-def arrange(shares, keys_a, keys_b, families, sizes):
-    """Sort keys in the order of families by share and key, in place.
-
-    `families` are their numbers; `sizes` gets the number of keys of every share, [family, share].
-    """
-    spare_a, spare_b = np.empty(FEW, np.uint64), np.empty(FEW if len(keys_b) > 0 else 0, np.uint64)
-    begin = np.int64(0)
-    for number in range(len(families)):
-        count = families[number]
-        if count > len(spare_a):
-            spare_a = np.empty(2 * count, np.uint64)
-            spare_b = np.empty(2 * count if len(keys_b) > 0 else 0, np.uint64)
-        _sort(keys_a, keys_b, begin, count, spare_a, spare_b)
-        if shares == 1:
-            sizes[number, 0] = count
-        elif count > 0:
-            _by_share(shares, (keys_a, keys_b, begin, count), spare_a, spare_b, sizes[number])
-        begin += count
 
 
 @entry
@@ -281,128 +264,6 @@ def _set_aside(rules, out, begin, count, counts):
     return kept - begin
 
 
-@inner
-def _sort(a, b, begin, count, spare_a, spare_b):
-    """Sort some keys, in place."""
-    two = len(b) > 0
-    if count <= FEW:
-        for i in range(begin + 1, begin + count):
-            x, y = a[i], b[i] if two else U0
-            j = i
-            while j > begin and (a[j - 1] > x or (two and a[j - 1] == x and b[j - 1] > y)):
-                a[j] = a[j - 1]
-                if two:
-                    b[j] = b[j - 1]
-                j -= 1
-            a[j] = x
-            if two:
-                b[j] = y
-        return
-    differ_a, differ_b = U0, U0
-    for i in range(begin, begin + count):
-        differ_a |= a[i] ^ a[begin]
-        if two:
-            differ_b |= b[i] ^ b[begin]
-    ends = np.empty(257, np.int64)
-    is_spare, zero = False, np.int64(0)
-    for digit in range(0 if two else 8, 16):
-        shift = np.uint64(8 * (digit % 8))
-        differ = differ_b if digit < 8 else differ_a
-        if (differ >> shift) & BYTE == U0:
-            continue
-        if is_spare:
-            _scatter(digit < 8, shift, (spare_a, spare_b, zero), (a, b, begin), count, ends)
-        else:
-            _scatter(digit < 8, shift, (a, b, begin), (spare_a, spare_b, zero), count, ends)
-        is_spare = not is_spare
-    if is_spare:  # item by item: numba takes seconds to compile an assignment of slices
-        for i in range(count):
-            a[begin + i] = spare_a[i]
-            if two:
-                b[begin + i] = spare_b[i]
-
-
-@inner
-def _scatter(by_b, shift, source, target, count, ends):
-    """One pass of a radix sort, by one byte."""
-    a, b, begin = source
-    to_a, to_b, to = target
-    by = b if by_b else a
-    for digit in range(257):
-        ends[digit] = 0
-    for i in range(begin, begin + count):
-        ends[((by[i] >> shift) & BYTE) + np.uint64(1)] += 1
-    ends[0] = to
-    for digit in range(256):
-        ends[digit + 1] += ends[digit]
-    for i in range(begin, begin + count):
-        digit = (by[i] >> shift) & BYTE
-        to_a[ends[digit]] = a[i]
-        if len(b) > 0:
-            to_b[ends[digit]] = b[i]
-        ends[digit] += 1
-
-
-@inner
-def _by_share(shares, keys, spare_a, spare_b, sizes):
-    """Put sorted keys of a family into the order of their shares, in place; fills `sizes`."""
-    a, b, begin, count = keys
-    two = len(b) > 0
-    ends = np.zeros(shares + 1, np.int64)
-    for i in range(count):
-        spare_a[i] = a[begin + i]
-        if two:
-            spare_b[i] = b[begin + i]
-        ends[share_of(shares, spare_a[i], spare_b[i] if two else U0) + 1] += 1
-    for share in range(shares):
-        sizes[share] = ends[share + 1]
-        ends[share + 1] += ends[share]
-    for i in range(count):
-        share = share_of(shares, spare_a[i], spare_b[i] if two else U0)
-        a[begin + ends[share]] = spare_a[i]
-        if two:
-            b[begin + ends[share]] = spare_b[i]
-        ends[share] += 1
-
-
-@inner
-def _seat(a, b, count):
-    """Which of the slots of a group with so many keys comes first for a key."""
-    mixed = (a ^ (b * HASH)) * HASH
-    return np.int64(((mixed >> FOLD) * np.uint64(2 * count)) >> FOLD)
-
-
-@entry
-def seat(keys_a, keys_b, begins, ends, slots):
-    """Fill the slots of all groups, in place; they hold places within the group, or -1."""
-    for slot in range(len(slots)):
-        slots[slot] = -1
-    for group in range(len(begins)):
-        begin, count = begins[group], ends[group] - begins[group]
-        for i in range(count):
-            b = keys_b[begin + i] if len(keys_b) > 0 else U0
-            slot = _seat(keys_a[begin + i], b, count)
-            while slots[2 * begin + slot] >= 0:
-                slot = slot + 1 if slot + 1 < 2 * count else 0
-            slots[2 * begin + slot] = i
-
-
-@inner
-def _find(keys_a, keys_b, slots, begin, count, a, b):
-    """The place of a key in a group that begins there, or -1. A third of a binary search's time."""
-    if count == 0:
-        return -1
-    slot = _seat(a, b, count)
-    seen = slots[2 * begin + slot]
-    while seen >= 0:
-        place = begin + seen
-        if keys_a[place] == a and (len(keys_b) == 0 or keys_b[place] == b):
-            return place
-        slot = slot + 1 if slot + 1 < 2 * count else 0
-        seen = slots[2 * begin + slot]
-    return -1
-
-
 @entry
 def evaluate(rules, grouping, moves, own, view, best, counts, distances):
     """Raise the best values of some keys by their successors in a view, in place.
@@ -420,6 +281,14 @@ def evaluate(rules, grouping, moves, own, view, best, counts, distances):
     most = won - step
     legal, x, y = True, U0, U0
     images_a, images_b = np.empty(max(many, 1), np.uint64), np.empty(max(many, 1), np.uint64)
+    # Successors that are looked up together: all, unless the view is in the cache anyway.
+    at_once = limit if len(view.slots) > NEAR else 1
+    next_a, next_b = np.empty(at_once, np.uint64), np.empty(at_once, np.uint64)
+    lows, sizes, at = (
+        np.empty(at_once, np.int64),
+        np.empty(at_once, np.int64),
+        np.empty(at_once, np.int64),
+    )
     two = len(keys_b) > 0
     after_a, after_b, after_values = view.a, view.b, view.values
     begins, ends, slots = view.begins, view.ends, view.slots
@@ -437,42 +306,69 @@ def evaluate(rules, grouping, moves, own, view, best, counts, distances):
             if many > 0:
                 todo = open_moves(rules, a, b)
                 images(rules, a, b, images_a, images_b)
-            while found != most:
-                if many == 0:
-                    m += 1
-                    if m == limit:
-                        break
-                    legal, x, y = play(rules, a, b, m)
-                    if not legal:
-                        continue
-                    x, y = canonical(rules, x, y)
-                else:
-                    if todo == U0:
-                        break
-                    m = popcount(~todo & (todo - U1))
-                    todo &= todo - U1
-                    x, y = images_a[0] ^ of_a[m, 0], images_b[0] ^ of_b[m, 0]
-                    if two:
-                        for s in range(1, many):
-                            q, r = images_a[s] ^ of_a[m, s], images_b[s] ^ of_b[m, s]
-                            if q < x or (q == x and r < y):
-                                x, y = q, r
+            more = True
+            while more and found != most:
+                made = 0
+                while made < at_once:
+                    if many == 0:
+                        m += 1
+                        if m == limit:
+                            more = False
+                            break
+                        legal, x, y = play(rules, a, b, m)
+                        if not legal:
+                            continue
+                        x, y = canonical(rules, x, y)
                     else:
-                        for s in range(1, many):
-                            x = min(x, images_a[s] ^ of_a[m, s])
-                group = (family + steps[m]) * shares + share_of(shares, x, y)
-                low = begins[group]
-                if low == ABSENT:
-                    continue
-                place = _find(after_a, after_b, slots, low, ends[group] - low, x, y)
-                if place >= 0:
-                    value = -np.int64(after_values[place])
-                else:
-                    value = -outcome(rules, x, y)
-                    if value == -UNDECIDED:
-                        return i
-                    value *= won
-                found = max(found, value - step * ((value > 0) - (value < 0)))
+                        if todo == U0:
+                            more = False
+                            break
+                        m = popcount(~todo & (todo - U1))
+                        todo &= todo - U1
+                        x, y = images_a[0] ^ of_a[m, 0], images_b[0] ^ of_b[m, 0]
+                        if two:
+                            for s in range(1, many):
+                                q, r = images_a[s] ^ of_a[m, s], images_b[s] ^ of_b[m, s]
+                                if q < x or (q == x and r < y):
+                                    x, y = q, r
+                        else:
+                            for s in range(1, many):
+                                x = min(x, images_a[s] ^ of_a[m, s])
+                    group = (family + steps[m]) * shares + share_of(shares, x, y)
+                    low = begins[group]
+                    if low == ABSENT:
+                        continue
+                    size = ends[group] - low
+                    slot = 2 * low + seat_of(x, y, size)
+                    next_a[made], next_b[made] = x, y
+                    lows[made], sizes[made], at[made] = low, size, slot
+                    if at_once > 1 and size > 0:
+                        prefetch(slots, np.uint64(slot))
+                    made += 1
+                if at_once > 1:  # slots are coming: send for the keys that they name
+                    for k in range(made):
+                        seen = slots[at[k]] if sizes[k] > 0 else -1
+                        if seen >= 0:
+                            prefetch(after_a, np.uint64(lows[k] + seen))
+                            prefetch(after_values, np.uint64(lows[k] + seen))
+                for k in range(made):
+                    x, y, low, size, slot = next_a[k], next_b[k], lows[k], sizes[k], at[k]
+                    seen = slots[slot] if size > 0 else -1
+                    while seen >= 0 and (
+                        after_a[low + seen] != x or (two and after_b[low + seen] != y)
+                    ):
+                        slot = slot + 1 if slot + 1 < 2 * (low + size) else 2 * low
+                        seen = slots[slot]
+                    if seen >= 0:
+                        value = -np.int64(after_values[low + seen])
+                    else:
+                        value = -outcome(rules, x, y)
+                        if value == -UNDECIDED:
+                            return i
+                        value *= won
+                    found = max(found, value - step * ((value > 0) - (value < 0)))
+                    if found == most:
+                        break
             best[i] = found
             if len(counts) > 0:
                 if found == NOTHING:

@@ -33,6 +33,7 @@ from retro.games.kernels import move_limit_of
 from retro.index.keys.groups import groups_of, related_families
 from retro.index.keys.keys import Keys
 from retro.index.keys.sorting import empty_keys
+from retro.walk.keys import arranging, hashing
 from retro.walk.keys import group_kernels as kernels
 from retro.walk.keys.scores import DECIDED, NOTHING
 from retro.walk.task import STEP
@@ -195,7 +196,7 @@ def make_view(keys: Keys, values: Values, begins: Numbers, ends: Numbers) -> ker
     """A view of keys in a row; with values also the table by which a key is found."""
     slots = np.empty(2 * len(values), np.int32)
     if len(values):
-        kernels.seat(*keys, begins, ends, slots)
+        hashing.seat(*keys, begins, ends, slots)
     return kernels.View(*keys, values, begins, ends, slots)
 
 
@@ -235,7 +236,7 @@ def walk_forward(
     count = kernels.expand(ground.rules, ground.grouping, moves, view, span, out, families, counts)
     _require(task, count)
     keys, sizes = out.part(0, count), np.zeros((len(families), shares), np.int64)
-    kernels.arrange(shares, *keys, families, sizes)
+    arranging.arrange(shares, *keys, families, sizes)
     own = sizes.ravel()[task.first - before * shares : task.last - before * shares]
     return Piece(keys, np.cumsum(own), np.empty(0, np.int8)), counts
 
