@@ -231,7 +231,7 @@ class Elsewhere:
 def prepare_header(header: Header, threads: int | None = None) -> Prepared:
     """Make the board of a table ready to walk."""
     root = header.root_position if header.root else None
-    layout = make_layout(header.board, header.left_columns, root)
+    layout = make_layout(header.board, header.left_columns, root, listed=False)
     return prepare_layout(layout, threads, distances=bool(header.distances))
 
 

@@ -196,7 +196,7 @@ def test_mirrored_blocks_are_those_that_walking_them_would_give(board, left_colu
         assert layout.shape.stored[sources].all()
         mirrored = here.copy()
         mirrored[:, layout.stored_words[ply] :] = np.uint64(0xAAAA)
-        scratch = mirror_scratch(prepared.mirror)
+        scratch = mirror_scratch(layout, prepared.mirror)
         view = whole_view(layout, ply, mirrored)
         made = Made(view, (0, 1 << 62), *targets, -1)
         mirror_blocks(prepared.bits, layout.shape, prepared.mirror, scratch, view, made, sources)

@@ -59,7 +59,7 @@ class Half(NamedTuple):
     tops: NDArray[np.uint64]  # [profile] the top stone of each column above its base
     playable: NDArray[np.uint64]  # [profile] the cell that takes the next stone of each column
     start: NDArray[np.int64]  # [profile, q] into colourings; q runs one past the last
-    colourings: NDArray[np.uint64]
+    colourings: NDArray[np.uint64]  # all of them, or the root's alone
 
     def counts(self) -> NDArray[np.int64]:
         """Number of colourings, [profile, q]."""
@@ -114,11 +114,19 @@ def capacity(columns: int, height: int, connect: int, first: int = 0, second: in
     return bound
 
 
-def make_half(columns: int, height: int, connect: int, first: int = 0, second: int = 0) -> Half:
+def make_half(
+    columns: int,
+    height: int,
+    connect: int,
+    first: int = 0,
+    second: int = 0,
+    counts: NDArray[np.int64] | None = None,
+) -> Half:
     """List every line-free colouring of `columns` columns. Memory: 8 bytes per colouring.
 
     `first` and `second` are the stones of a root, which every colouring holds;
-    they have no line.
+    they have no line. Whoever knows how many there are (`counting.count_half`) and
+    needs no more gives the `counts`: then only the root's colouring is listed.
     """
     if columns:
         geo = geometry(Connect4Board(columns, height, connect))
@@ -131,12 +139,17 @@ def make_half(columns: int, height: int, connect: int, first: int = 0, second: i
     heights = base + numbers[:, None] // radix % spans
     occupied, tops, playable = _cell_sets(heights, base, height)
     start = np.zeros((len(numbers), columns * height + 2), np.int64)
+    stones, root = heights.sum(axis=1), np.array([first], np.uint64)
+    half = Half(geo, base, radix, heights, stones, occupied, tops, playable, start, root)
+    if counts is not None:
+        ends = np.cumsum(counts).reshape(counts.shape)
+        start[:, 0] = ends[:, 0] - counts[:, 0]
+        start[:, 1:] = ends
+        return half
     start[0, first.bit_count() + 1 :] = 1
     colourings = np.empty(capacity(columns, height, connect, first, second), np.uint64)
     colourings[0] = first
-    stones = heights.sum(axis=1)
-    half = Half(geo, base, radix, heights, stones, occupied, tops, playable, start, colourings)
-    used = _list_colourings(half)
+    used = _list_colourings(half._replace(colourings=colourings))
     return half._replace(colourings=colourings[:used].copy())
 
 

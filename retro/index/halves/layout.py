@@ -49,6 +49,7 @@ import numpy as np
 from retro.errors import GameOverError, WrongBoardError
 from retro.games.connect4.rules import Connect4Position
 from retro.index.halves.colourings import Half, capacity, line_free_strings, make_half, root_columns
+from retro.index.halves.counting import count_half
 from retro.index.halves.sizes import Blocks, canonical_heights
 
 if TYPE_CHECKING:
@@ -177,9 +178,16 @@ def default_left_columns(board: Connect4Board, root: Connect4Position | None = N
 
 
 def make_layout(
-    board: Connect4Board, left_columns: int | None = None, root: Connect4Position | None = None
+    board: Connect4Board,
+    left_columns: int | None = None,
+    root: Connect4Position | None = None,
+    *,
+    listed: bool = True,
 ) -> Layout:
     """Compute the layout of every layer of a board, or of everything that extends a root.
+
+    Ranking takes the colourings of both halves; walking takes those of the right half, of which
+    there are few, and only the numbers of the left one's. Those need not be `listed`.
 
     >>> from retro.games.connect4.rules import Connect4Board
     >>> board = Connect4Board(5, 4)
@@ -194,10 +202,10 @@ def make_layout(
     left_columns = default_left_columns(board, root) if left_columns is None else left_columns
     if not 0 <= left_columns < board.width:
         raise ValueError(f"cannot cut {left_columns} left columns off a {board} board")
-    left, right = (
-        make_half(columns, board.height, board.connect, *stones)
-        for columns, *stones in _sides(board, left_columns, root)
-    )
+    sides, size = _sides(board, left_columns, root), (board.height, board.connect)
+    counts = None if listed else count_half(sides[0][0], *size, *sides[0][1:])
+    left = make_half(sides[0][0], *size, *sides[0][1:], counts=counts)
+    right = make_half(sides[1][0], *size, *sides[1][1:])
     row_words = (left.counts() + WORD_BITS - 1) // WORD_BITS
     offset = _rectangles(left, row_words, right)
     stored = (

@@ -41,17 +41,9 @@ from retro.walk.halves.distances import (
     join_numbers,
     spread_planes,
 )
-from retro.walk.halves.plans import (
-    ALL,
-    LAST,
-    LOSS,
-    NOWHERE,
-    NUMBERS,
-    SHIFT,
-    WIN,
-    left_part_plane,
-    rows_within,
-)
+from retro.walk.halves.planes import ALL, COLOUR, LAST, NOWHERE, SHIFT, WORDS
+from retro.walk.halves.planes import STAY as LANES
+from retro.walk.halves.plans import LOSS, NUMBERS, WIN, left_part_plane, rows_within
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -74,8 +66,9 @@ class Scratch(NamedTuple):
 
 
 # Fields of Scratch.moves: first word of the successor's rectangle (NOWHERE: column full), its words
-# per row, its first word in the left planes, and the plane of the cell that takes the stone.
-SOURCE, STRIDE, MASK, CELL = 0, 1, 2, 3
+# per row, where `colour` has its stones on the cell that takes the stone, and where `stay` has
+# this rectangle's colourings (NOWHERE: all stay).
+SOURCE, STRIDE, MASK, STAY = 0, 1, 2, 3
 
 
 class Rectangle(NamedTuple):
@@ -165,18 +158,24 @@ def arm_lines(shape, plan, scratch, pl, pr):
 def _find_successors(shape, plan, there, moves, rect):
     """Fill `moves` in place: where the successors of a rectangle lie. Return how many there are."""
     slot, base = there.slot, there.base
+    at, gone = plan.at, plan.gone
+    lane = (rect.ply & 1) * shape.left_columns
     first = 1 - (rect.ply & 1)
-    found = 0
+    found, under = 0, 0
     for column in range(shape.width):
         moves[column, SOURCE] = NOWHERE
         if column < shape.left_columns:
             height = shape.left_heights[rect.left, column]
+            under += height
             if height < shape.height:
                 after = rect.left + shape.left_radix[column]
                 moves[column, SOURCE] = base[slot[after, rect.right], rect.q]
                 moves[column, STRIDE] = shape.row_words[after, rect.q_left + first]
-                moves[column, MASK] = plan.first_word[after, rect.q_left + first]
-                moves[column, CELL] = column * shape.height + height
+                q_left = rect.q_left + first
+                moves[column, MASK] = at[after, q_left, COLOUR] + under * at[after, q_left, WORDS]
+                moves[column, STAY] = NOWHERE
+                if gone[lane + column, rect.left, rect.q_left] > 0:
+                    moves[column, STAY] = at[rect.left, rect.q_left, LANES + lane + column]
                 found += 1
         elif shape.right_heights[rect.right, column - shape.left_columns] < shape.height:
             after = rect.right + shape.right_radix[column - shape.left_columns]
@@ -189,18 +188,19 @@ def _find_successors(shape, plan, there, moves, rect):
 def _find_immediate(shape, plan, scratch, rect):
     """Fill scratch.immediate and line_plane in place: which columns win at once, and when."""
     mover = rect.ply & 1
-    immediate, planes = scratch.immediate, scratch.line_plane
-    base, words = plan.first_word[rect.left, rect.q_left], rect.row_words
+    immediate, planes, stay = scratch.immediate, scratch.line_plane, plan.stay
+    words = rect.row_words
     for word in range(words):
         immediate[word] = U0
     for column in range(shape.left_columns):
-        lane = mover * shape.left_columns + column
-        if plan.holes[lane, rect.left, rect.q_left]:
+        at = scratch.moves[column, STAY]
+        if scratch.moves[column, SOURCE] != NOWHERE and at != NOWHERE:
             for word in range(words):
-                immediate[word] |= ~plan.stay[lane, base + word]
+                immediate[word] |= ~stay[at + word]
+    columns = (rect.left, rect.q_left)
     for line in range(rect.armed):
         cells = scratch.line_left[line]
-        left_part_plane(shape, plan.colour, cells, mover, base, planes[line, :words])
+        left_part_plane(shape, plan, columns, cells, mover, planes[line, :words])
         if scratch.line_right[line] == U0:
             for word in range(words):
                 immediate[word] |= planes[line, word]
@@ -225,8 +225,7 @@ class Move(NamedTuple):
 
     source: np.uint64  # first word of the successor row
     words: np.uint64
-    mask: np.uint64  # first word of the mask ...
-    cell: np.uint64  # ... in this colour plane ...
+    mask: np.uint64  # first word of the mask in `colour` ...
     flip: np.uint64  # ... turned over if the mover is the second player
 
 
@@ -243,9 +242,6 @@ def _walk_rectangle(bits, shape, plan, here, begin, after, scratch, rect):
     mover = rect.ply & 1
     mine = U0 if mover == 0 else shape.right_occupied[rect.right]
     flip = U0 if mover == 0 else ALL
-    lane = mover * left_width
-    holes = plan.holes[lane : lane + left_width, rect.left, rect.q_left]
-    base = np.uint64(plan.first_word[rect.left, rect.q_left])
     words = np.uint64(rect.row_words)
     begin = np.uint64(begin)
     low = shape.right_start[rect.right, rect.q]
@@ -281,21 +277,20 @@ def _walk_rectangle(bits, shape, plan, here, begin, after, scratch, rect):
                 if moves[column, SOURCE] != NOWHERE:
                     stride = np.uint64(moves[column, STRIDE])
                     source = np.uint64(moves[column, SOURCE]) + np.uint64(i - low) * stride
-                    mask, cell = np.uint64(moves[column, MASK]), np.uint64(moves[column, CELL])
-                    move = Move(source, stride, mask, cell, flip)
+                    move = Move(source, stride, np.uint64(moves[column, MASK]), flip)
+                    has_gaps = moves[column, STAY] != NOWHERE
+                    stays = np.uint64(moves[column, STAY])
                     if has_numbers:
                         compress_planes(bits, after, colour, move, dense)
-                        if holes[column]:
-                            spread_planes(
-                                bits, dense, planes, stay, lane + column, base, words, wide
-                            )
+                        if has_gaps:
+                            spread_planes(bits, dense, planes, stay, stays, words, wide)
                             join_numbers(here, begin, words, wide, planes, U0, compared)
                         else:
                             join_numbers(here, begin, words, dense, planes, U0, compared)
                         continue
                     _compress(bits, after, colour, move, dense)
-                    if holes[column]:
-                        _join_spread(bits, here, begin, words, dense, stay, lane + column, base)
+                    if has_gaps:
+                        _join_spread(bits, here, begin, words, dense, stay, stays)
                     else:
                         _join_row(here, begin, words, dense, U0)
             if has_numbers:
@@ -342,15 +337,18 @@ def _join_row(here, begin, words, after, source):
 
 
 @inner
-def _join_spread(bits, here, begin, words, dense, stay, lane, base):
-    """Join successors that lie without gaps in `dense`, one per bit of `stay`; `here` in place."""
+def _join_spread(bits, here, begin, words, dense, stay, stays):
+    """Join successors that lie without gaps in `dense`, one per bit of `stay`; `here` in place.
+
+    `stays` is where the row's colourings begin in `stay`.
+    """
     taken = U0
     for word in range(words):
         at, shift = taken >> SHIFT, taken & LAST
         back = LAST - shift
         won = (dense[WIN, at] >> shift) | ((dense[WIN, at + U1] << U1) << back)
         lost = (dense[LOSS, at] >> shift) | ((dense[LOSS, at + U1] << U1) << back)
-        mask = stay[lane, base + word]
+        mask = stay[stays + word]
         here[WIN, begin + word] |= deposit(bits, lost, mask)
         here[LOSS, begin + word] &= deposit(bits, won, mask)
         taken += np.uint64(popcount(mask))
@@ -362,7 +360,7 @@ def _compress(bits, after, colour, move, dense):
     have_win, have_loss = U0, U0
     fill, at = U0, U0
     for word in range(move.words):
-        mask = colour[move.cell, move.mask + word] ^ move.flip
+        mask = colour[move.mask + word] ^ move.flip
         won = extract(bits, after[WIN, move.source + word], mask)
         lost = extract(bits, after[LOSS, move.source + word], mask)
         have_win |= won << fill

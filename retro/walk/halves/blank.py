@@ -24,6 +24,7 @@ import numpy as np
 from retro.bits import U0, popcount
 from retro.jit import entry, inner
 from retro.walk.halves.backward import arm_lines
+from retro.walk.halves.planes import STAY
 from retro.walk.halves.plans import left_part_plane, rows_within
 
 if TYPE_CHECKING:
@@ -79,19 +80,20 @@ def blank_group(shape, plan, scratch, own, kept, group):
 def _find_either(shape, plan, scratch, rect, armed):
     """Fill scratch.either and line_plane in place."""
     pl, _, q_left = rect
-    either, planes = scratch.either, scratch.line_plane
-    base, words = plan.first_word[pl, q_left], shape.row_words[pl, q_left]
+    either, planes, stay = scratch.either, scratch.line_plane, plan.stay
+    words = shape.row_words[pl, q_left]
     for word in range(words):
         either[word] = U0
     for owner in range(2):
         for column in range(shape.left_columns):
             lane = owner * shape.left_columns + column
-            if plan.holes[lane, pl, q_left]:
+            if plan.gone[lane, pl, q_left] > 0:
+                at = plan.at[pl, q_left, STAY + lane]
                 for word in range(words):
-                    either[word] |= ~plan.stay[lane, base + word]
+                    either[word] |= ~stay[at + word]
         for line in range(armed):
             plane = planes[owner * len(scratch.line_left) + line, :words]
-            left_part_plane(shape, plan.colour, scratch.line_left[line], owner, base, plane)
+            left_part_plane(shape, plan, (pl, q_left), scratch.line_left[line], owner, plane)
             if scratch.line_right[line] == U0:
                 for word in range(words):
                     either[word] |= plane[word]

@@ -34,7 +34,8 @@ import numpy as np
 
 from retro.bits import U0, U1, deposit, extract, popcount
 from retro.jit import entry, inner
-from retro.walk.halves.plans import LAST, LOSS, NUMBERS, SHIFT, WIN
+from retro.walk.halves.planes import LAST, SHIFT
+from retro.walk.halves.plans import LOSS, NUMBERS, WIN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -124,7 +125,7 @@ def compress_planes(bits, after, colour, move, dense):
     for plane in range(after.shape[0]):
         have, fill, at = U0, U0, U0
         for word in range(move.words):
-            mask = colour[move.cell, move.mask + word] ^ move.flip
+            mask = colour[move.mask + word] ^ move.flip
             found = extract(bits, after[plane, move.source + word], mask)
             have |= found << fill
             dense[plane, at] = have
@@ -138,14 +139,17 @@ def compress_planes(bits, after, colour, move, dense):
 
 
 @inner
-def spread_planes(bits, dense, planes, stay, lane, base, words, wide):
-    """Put the bits of `dense` where `stay` has ones, in every plane; fills `wide` in place."""
+def spread_planes(bits, dense, planes, stay, stays, words, wide):
+    """Put the bits of `dense` where `stay` has ones, in every plane; fills `wide` in place.
+
+    `stays` is where the row's colourings begin in `stay`.
+    """
     for plane in range(planes):
         taken = U0
         for word in range(words):
             at, shift = taken >> SHIFT, taken & LAST
             found = (dense[plane, at] >> shift) | ((dense[plane, at + U1] << U1) << (LAST - shift))
-            mask = stay[lane, base + word]
+            mask = stay[stays + word]
             wide[plane, word] = deposit(bits, found, mask)
             taken += np.uint64(popcount(mask))
 

@@ -19,9 +19,12 @@ from retro.bits import U0, U1, popcount
 from retro.games.connect4.bits import has_line
 from retro.index.halves.colourings import Half, column_cells, find_sorted
 from retro.jit import entry, inner
-from retro.walk.halves.plans import ALL, HalfPlanes, half_planes
+from retro.walk.halves.planes import ALL, COLOUR, STAY, WORDS, HalfPlanes, half_planes
+from retro.walk.halves.tile import transpose
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
 
@@ -36,17 +39,28 @@ class EndedRows(NamedTuple):
 class EndedColumns(NamedTuple):
     """Just ended colourings of the left half, as columns of a plane."""
 
-    first_word: NDArray[np.int64]  # [left profile, q]
+    first_word: NDArray[np.int64]  # [left profile, q] in every lane
     words: NDArray[np.int64]  # [left profile, q]
-    ended_by: NDArray[np.uint64]  # [lane, word] ended by the mover's top stone in that column
+    ended_by: NDArray[np.uint64]  # lane after lane: ended by the mover's top stone in its column
+
+
+class Ended(NamedTuple):
+    """Just ended colourings of one profile, grouped by q and sorted; for kernels."""
+
+    profile: int
+    start: NDArray[np.int64]  # [q] as a row of Half.start
+    colourings: NDArray[np.uint64]
 
 
 def ended_rows(right: Half) -> EndedRows:
     """The just ended colourings of a right half, and the rows they come from."""
-    ended = list_ended(right, half_planes(right))
+    found = [(some.start.copy(), some.colourings.copy()) for some in list_ended(right)]
+    start = np.array([start for start, _ in found])
+    start[1:] += np.cumsum(start[:-1, -1])[:, None]
+    ended = right._replace(start=start, colourings=np.concatenate([some for _, some in found]))
     down = np.full((2, right.geometry.width, len(ended.colourings)), -1, np.int32)
     _fill_down(right, ended, down)
-    return EndedRows(ended.start, _live_before(right, ended), down)
+    return EndedRows(start, _live_before(right, ended), down)
 
 
 def _live_before(half: Half, ended: Half) -> NDArray[np.int32]:
@@ -60,27 +74,39 @@ def _live_before(half: Half, ended: Half) -> NDArray[np.int32]:
 
 def ended_columns(left: Half, planes: HalfPlanes) -> EndedColumns:
     """The just ended colourings of a left half, and the stones that ended them."""
-    ended = list_ended(left, planes)
-    words = (ended.counts() + 63) // 64
+    words = (_stones_that_end(left, planes) + 63) // 64  # room for each; some end it twice
     ends = np.cumsum(words).reshape(words.shape)
-    ended_by = np.zeros((2 * left.geometry.width, ends[-1, -1]), np.uint64)
-    _fill_ended_by(ended, ends - words, ended_by)
-    return EndedColumns(ends - words, words, ended_by)
+    first_word = ends - words
+    ended_by = np.zeros(2 * left.geometry.width * ends[-1, -1], np.uint64)
+    for ended in list_ended(left, planes):
+        _fill_ended_by(left, ended, first_word, ended_by)
+        words[ended.profile] = (np.diff(ended.start) + 63) // 64
+    return EndedColumns(first_word, words, ended_by)
 
 
-def list_ended(half: Half, planes: HalfPlanes) -> Half:
-    """The just ended colourings of a half, grouped by profile and q and sorted."""
-    is_open = half.heights < half.geometry.height  # [profile, column]
-    candidates = 2 * int((half.counts().sum(axis=1)[:, None] * is_open).sum())
-    candidates -= int(np.bitwise_count(planes.stay).sum())
-    start = np.zeros_like(half.start)
-    colourings = np.empty(candidates, np.uint64)
-    used = _list_ended(half, planes, start, colourings)
-    colourings = colourings[:used].copy()
-    for begin, end in np.column_stack((start[:, :-1].ravel(), start[:, 1:].ravel())):
-        if end - begin > 1:
-            colourings[begin:end].sort()
-    return half._replace(start=start, colourings=colourings)
+def _stones_that_end(half: Half, planes: HalfPlanes) -> NDArray[np.int64]:
+    """[profile, q]: how many live colourings and stones lead to just ended colourings there."""
+    width = half.geometry.width
+    found = np.zeros((len(half.stones), half.start.shape[1] - 1), np.int64)
+    for column in range(width):
+        here = np.flatnonzero(half.heights[:, column] > half.base[column])
+        below = here - half.radix[column]
+        found[here, 1:] += planes.gone[column, below, :-1]
+        found[here] += planes.gone[width + column, below]
+    return found
+
+
+def list_ended(half: Half, planes: HalfPlanes | None = None) -> Iterator[Ended]:
+    """The just ended colourings of every profile; each is lost when the next one is asked for."""
+    planes = half_planes(half) if planes is None else planes
+    most = _stones_that_end(half, planes).sum(axis=1).max()
+    start = np.zeros(half.start.shape[1], np.int64)
+    colourings = np.empty(most, np.uint64)
+    for profile in range(len(half.stones)):
+        used = _list_ended(half, planes, Ended(profile, start, colourings))
+        for q in np.flatnonzero(np.diff(start) > 1):
+            colourings[start[q] : start[q + 1]].sort()
+        yield Ended(profile, start, colourings[:used])
 
 
 @inner
@@ -100,42 +126,56 @@ def _is_first(geometry, tops, column, mine):
 
 
 @entry
-def _list_ended(half, planes, ended_start, ended):
-    """Fill `ended_start` and `ended` in place; return how many there are.
+def _list_ended(half, planes, ended):
+    """Fill `ended` in place, but for its order within q; return how many there are.
 
-    Within (profile, q) they come in no order. Each is listed at the *first*
-    column whose top stone ended it, so none comes twice.
+    Each is listed at the *first* column whose top stone ended it, so none comes twice.
     """
-    geo, start = half.geometry, half.start
+    geo, profile = half.geometry, ended.profile
+    tile, turn = np.zeros(64, np.uint64), np.zeros(64, np.uint64)
     used = 0
-    for profile in range(len(half.stones)):
-        for q in range(start.shape[1] - 1):
-            ended_start[profile, q] = used
-            for column in range(geo.width):
-                top = half.tops[profile] & column_cells(geo.height, column)
-                if top == U0:
+    for q in range(len(ended.start) - 1):
+        ended.start[q] = used
+        for column in range(geo.width):
+            top = half.tops[profile] & column_cells(geo.height, column)
+            for colour in range(min(q, 1) + 1 if top != U0 else 0):
+                lane = (1 - colour) * geo.width + column
+                below, q_below = profile - half.radix[column], q - colour
+                if planes.gone[lane, below, q_below] == 0:
                     continue
-                below = profile - half.radix[column]
-                for colour in range(min(q, 1) + 1):
-                    lane = (1 - colour) * geo.width + column
-                    bit = top if colour == 1 else U0
-                    flip = U0 if colour == 1 else half.occupied[profile]
-                    low = start[below, q - colour]
-                    count = start[below, q - colour + 1] - low
-                    word = planes.first_word[below, q - colour]
-                    for i in range(0, count, 64):
-                        gone = ~planes.stay[lane, word + (i >> 6)]
-                        if count - i < 64:
-                            gone &= ALL >> np.uint64(64 - (count - i))
-                        while gone != U0:
-                            place = popcount((gone & (~gone + U1)) - U1)
-                            gone &= gone - U1
-                            after = half.colourings[low + i + place] | bit
-                            if _is_first(geo, half.tops[profile], column, after ^ flip):
-                                ended[used] = after
-                                used += 1
-        ended_start[profile, start.shape[1] - 1] = used
+                bit = top if colour == 1 else U0
+                flip = U0 if colour == 1 else half.occupied[profile]
+                count = half.start[below, q_below + 1] - half.start[below, q_below]
+                at = planes.at[below, q_below, STAY + lane]
+                for i in range(0, count, 64):
+                    gone = ~planes.stay[at + (i >> 6)]
+                    if count - i < 64:
+                        gone &= ALL >> np.uint64(64 - (count - i))
+                    if gone != U0:
+                        _read_colourings(half, planes, (below, q_below, i >> 6), tile, turn)
+                    while gone != U0:
+                        place = popcount((gone & (~gone + U1)) - U1)
+                        gone &= gone - U1
+                        after = tile[place] | bit
+                        if _is_first(geo, half.tops[profile], column, after ^ flip):
+                            ended.colourings[used] = after
+                            used += 1
+    ended.start[len(ended.start) - 1] = used
     return used
+
+
+@inner
+def _read_colourings(half, planes, where, tile, turn):
+    """The 64 colourings of a word, which is (profile, q, word), from the planes; fills `tile`."""
+    profile, q, word = where
+    for i in range(64):
+        tile[i] = U0
+    at = planes.at[profile, q, COLOUR] + word
+    for column in range(half.geometry.width):
+        for row in range(half.heights[profile, column]):
+            tile[column * (half.geometry.height + 1) + row] = planes.colour[at]
+            at += planes.at[profile, q, WORDS]
+    transpose(tile, turn)
 
 
 @entry
@@ -160,20 +200,19 @@ def _fill_down(half, ended, down):
 
 
 @entry
-def _fill_ended_by(ended, first_word, ended_by):
-    """Fill `ended_by` in place."""
-    geo = ended.geometry
-    for profile in range(len(ended.stones)):
-        for q in range(ended.start.shape[1] - 1):
-            low = ended.start[profile, q]
-            for i in range(ended.start[profile, q + 1] - low):
-                word = first_word[profile, q] + (i >> 6)
-                for mover in range(2):
-                    flip = U0 if mover == 0 else ended.occupied[profile]
-                    mine = ended.colourings[low + i] ^ flip
-                    if not has_line(geo, mine):
-                        continue
-                    for column in range(geo.width):
-                        if _ended_in(geo, ended.tops[profile], column, mine):
-                            lane = mover * geo.width + column
-                            ended_by[lane, word] |= U1 << np.uint64(i & 63)
+def _fill_ended_by(half, ended, first_word, ended_by):
+    """Fill the planes of one profile in place."""
+    geo, profile = half.geometry, ended.profile
+    lane_words = len(ended_by) // (2 * max(geo.width, 1))
+    for q in range(len(ended.start) - 1):
+        low = ended.start[q]
+        for i in range(ended.start[q + 1] - low):
+            for mover in range(2):
+                flip = U0 if mover == 0 else half.occupied[profile]
+                mine = ended.colourings[low + i] ^ flip
+                if not has_line(geo, mine):
+                    continue
+                for column in range(geo.width):
+                    if _ended_in(geo, half.tops[profile], column, mine):
+                        at = (mover * geo.width + column) * lane_words + first_word[profile, q]
+                        ended_by[at + (i >> 6)] |= U1 << np.uint64(i & 63)

@@ -29,17 +29,9 @@ from retro.bits import U0, U1, deposit, extract, popcount
 from retro.index.halves.colourings import Half, column_cells
 from retro.jit import entry, inner
 from retro.walk.halves.ended import ended_columns, ended_rows
-from retro.walk.halves.plans import (
-    ALL,
-    LAST,
-    NOWHERE,
-    SHIFT,
-    HalfPlanes,
-    board_column,
-    left_part_plane,
-    places,
-    rows_within,
-)
+from retro.walk.halves.planes import ALL, COLOUR, LAST, NOWHERE, SHIFT, WORDS, HalfPlanes
+from retro.walk.halves.planes import STAY as LANES
+from retro.walk.halves.plans import board_column, left_part_plane, places, rows_within
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -67,11 +59,9 @@ def make_forward_plan(layout: Layout, plan: Plan) -> ForwardPlan:
     """Prepare the forward walk of a board."""
     down = _rows_before(layout.right)
     rows = ended_rows(layout.right)
-    planes = HalfPlanes(plan.first_word, plan.colour, plan.stay, plan.holes)
+    planes = HalfPlanes(plan.at, plan.gone, plan.colour, plan.stay)
     columns = ended_columns(layout.left, planes)
-    return ForwardPlan(
-        down, rows.start, rows.at, rows.down, columns.first_word, columns.words, columns.ended_by
-    )
+    return ForwardPlan(down, *rows, *columns)
 
 
 def _rows_before(half: Half) -> NDArray[np.int32]:
@@ -105,9 +95,9 @@ class Scratch(NamedTuple):
 
 
 # Fields of Scratch.moves: first word of the predecessor's rectangle (NOWHERE: there is none), its
-# words per row, its first word in the left planes, the plane of the stone's cell, and whether
-# some of its colourings end the game.
-SOURCE, STRIDE, MASK, CELL, HOLES = 0, 1, 2, 3, 4
+# words per row, where `stay` has its colourings, where `colour` has this rectangle's on the cell of
+# the last stone, and whether some of the predecessor's colourings end the game.
+SOURCE, STRIDE, STAY, MASK, ENDS = 0, 1, 2, 3, 4
 
 
 class Rectangle(NamedTuple):
@@ -194,7 +184,8 @@ def ended_rows_within(forward, right, q, rows, first, last):
 def _find_predecessors(shape, plan, there, moves, rect):
     """Fill `moves` in place: where the predecessors of a rectangle lie."""
     slot, base = there.slot, there.base
-    left_columns = shape.left_columns
+    at, left_columns = plan.at, shape.left_columns
+    under = -1
     first = 1 - rect.mover
     q_left, q = rect.q_left - first, rect.q - first
     for column in range(shape.width):
@@ -202,6 +193,7 @@ def _find_predecessors(shape, plan, there, moves, rect):
         if column < left_columns:
             height = shape.left_heights[rect.left, column]
             before = rect.left - shape.left_radix[column]
+            under += height
             if (
                 height > shape.left_base[column]
                 and q_left >= 0
@@ -209,10 +201,11 @@ def _find_predecessors(shape, plan, there, moves, rect):
             ):
                 moves[column, SOURCE] = base[slot[before, rect.right], rect.q]
                 moves[column, STRIDE] = shape.row_words[before, q_left]
-                moves[column, MASK] = plan.first_word[before, q_left]
-                moves[column, CELL] = column * shape.height + height - 1
                 lane = rect.mover * left_columns + column
-                moves[column, HOLES] = plan.holes[lane, before, q_left]
+                moves[column, STAY] = at[before, q_left, LANES + lane]
+                cell = under * at[rect.left, rect.q_left, WORDS]
+                moves[column, MASK] = at[rect.left, rect.q_left, COLOUR] + cell
+                moves[column, ENDS] = plan.gone[lane, before, q_left] > 0
         else:
             height = shape.right_heights[rect.right, column - left_columns]
             if height > shape.right_base[column - left_columns] and q >= 0:
@@ -229,14 +222,14 @@ def _find_lines(shape, plan, scratch, rect):
     empty_left = ~shape.left_occupied[rect.left]
     empty_right = ~shape.right_occupied[rect.right]
     tops_left, tops_right = shape.left_tops[rect.left], shape.right_tops[rect.right]
-    base = plan.first_word[rect.left, rect.q_left]
+    columns = (rect.left, rect.q_left)
     lines = 0
     for i in range(len(plan.cross_left)):
         on_left, on_right = plan.cross_left[i], plan.cross_right[i]
         is_full = ((on_left & empty_left) | (on_right & empty_right)) == U0
         if is_full and ((on_left & tops_left) | (on_right & tops_right)) != U0:
             plane = scratch.line_plane[lines, : rect.row_words]
-            left_part_plane(shape, plan.colour, on_left, rect.mover, base, plane)
+            left_part_plane(shape, plan, columns, on_left, rect.mover, plane)
             scratch.line_right[lines] = on_right
             lines += 1
     return lines
@@ -255,7 +248,6 @@ def _mark_rectangle(bits, shape, plan, down, layers, scratch, rect):
     tops = shape.right_tops[rect.right]
     mine = U0 if rect.mover == 0 else shape.right_occupied[rect.right]
     flip = U0 if rect.mover == 0 else ALL
-    base = np.uint64(plan.first_word[rect.left, rect.q_left])
     words = np.uint64(rect.row_words)
     begin = np.uint64(begin)
     low = shape.right_start[rect.right, rect.q]
@@ -272,12 +264,11 @@ def _mark_rectangle(bits, shape, plan, down, layers, scratch, rect):
                     here[begin + word] |= before[source + word]
         for column in range(left_columns):
             if moves[column, SOURCE] != NOWHERE:
-                stride, mask = np.uint64(moves[column, STRIDE]), np.uint64(moves[column, MASK])
+                stride = np.uint64(moves[column, STRIDE])
                 source = np.uint64(moves[column, SOURCE]) + np.uint64(i - low) * stride
-                lane = rect.mover * left_columns + column
-                _compress(bits, before, (source, stride), stay, (lane, mask, U0), dense)
-                under = (moves[column, CELL], base, flip)
-                _spread(bits, dense, colour, under, here, (begin, words))
+                stays, mask = np.uint64(moves[column, STAY]), np.uint64(moves[column, MASK])
+                _compress(bits, before, (source, stride), stay, (stays, U0), dense)
+                _spread(bits, dense, colour, (mask, flip), here, (begin, words))
         here[begin + words - U1] &= rect.pad
         begin += words
 
@@ -286,13 +277,13 @@ def _mark_rectangle(bits, shape, plan, down, layers, scratch, rect):
 def _compress(bits, plane, row, masks, under, dense):
     """Extract a row of `plane` under a mask, without gaps; fills `dense` in place.
 
-    `row` is (first word, words); `under` is the mask: (which of `masks`, first word, flip).
+    `row` is (first word, words); `under` is the mask: (its first word in `masks`, flip).
     """
     begin, words = row
-    which, at_mask, flip = under
+    at_mask, flip = under
     have, fill, at = U0, U0, U0
     for word in range(words):
-        mask = masks[which, at_mask + word] ^ flip
+        mask = masks[at_mask + word] ^ flip
         taken = extract(bits, plane[begin + word], mask)
         have |= taken << fill
         dense[at] = have
@@ -312,12 +303,12 @@ def _spread(bits, dense, masks, under, plane, row):
     `row` and `under` as in `_compress`. Bits beyond the row's own last one may be set, too.
     """
     begin, words = row
-    which, at_mask, flip = under
+    at_mask, flip = under
     taken = U0
     for word in range(words):
         at, shift = taken >> SHIFT, taken & LAST
         some = (dense[at] >> shift) | ((dense[at + U1] << U1) << (LAST - shift))
-        mask = masks[which, at_mask + word] ^ flip
+        mask = masks[at_mask + word] ^ flip
         plane[begin + word] |= deposit(bits, some, mask)
         taken += np.uint64(popcount(mask))
 
@@ -373,18 +364,20 @@ def _count_ended_columns(bits, shape, stay, forward, before, scratch, rect):
     """Count the finished positions with their line inside the left half."""
     moves, dense, row, masks = scratch.moves, scratch.dense, scratch.ended, forward.column_by
     words = np.uint64(forward.column_words[rect.left, rect.q_left])
-    at = np.uint64(forward.column_word[rect.left, rect.q_left])
+    at = forward.column_word[rect.left, rect.q_left]
+    lane_words = len(masks) // (2 * max(shape.left_columns, 1))
     ended = 0
     for i in range(rect.first, rect.last if words > U0 else rect.first):
         for word in range(words):
             row[word] = U0
         for column in range(shape.left_columns):
-            if moves[column, SOURCE] != NOWHERE and moves[column, HOLES] == 1:
-                stride, mask = np.uint64(moves[column, STRIDE]), np.uint64(moves[column, MASK])
+            if moves[column, SOURCE] != NOWHERE and moves[column, ENDS] == 1:
+                stride, stays = np.uint64(moves[column, STRIDE]), np.uint64(moves[column, STAY])
                 source = np.uint64(moves[column, SOURCE]) + np.uint64(i) * stride
+                _compress(bits, before, (source, stride), stay, (stays, ALL), dense)
                 lane = rect.mover * shape.left_columns + column
-                _compress(bits, before, (source, stride), stay, (lane, mask, ALL), dense)
-                _spread(bits, dense, masks, (lane, at, U0), row, (U0, words))
+                mask = np.uint64(lane * lane_words + at)
+                _spread(bits, dense, masks, (mask, U0), row, (U0, words))
         for word in range(words):
             ended += popcount(row[word])
     scratch.counts[TERMINAL] += ended

@@ -7,8 +7,8 @@ here from its mirror image. Cut the columns in three, R as wide as the right hal
     columns    | A ... | M ... | R ... |        left half = A and M, right half = R
     mirrored   | R' .. | M' .. | A' .. |        ' is the half-board in reverse
 
-Left colourings are listed in order, so those with the same stones in M are
-neighbours: a *segment*. Source rows are colourings of R, target rows those of A'.
+Left colourings are in order, so those with the same stones in M are
+neighbours: a *segment* (`segments`). Source rows are colourings of R, target rows those of A'.
 
     source   rows R                        target   rows A'
              columns | M1: A | M2: A |..            columns | M1': R' | M2': R' |..
@@ -37,10 +37,11 @@ import numpy as np
 
 from retro.bits import U0, U1, deposit, popcount
 from retro.index.halves.colourings import find_sorted
-from retro.index.halves.ranking import mirrored
 from retro.index.halves.sizes import mirrored_profiles
 from retro.jit import entry, inner
-from retro.walk.halves.plans import ALL, LAST, SHIFT, places, rows_within
+from retro.walk.halves.planes import ALL, LAST, NOWHERE, SHIFT
+from retro.walk.halves.plans import places, rows_within
+from retro.walk.halves.segments import Middle, make_masks, make_middle, make_segments
 from retro.walk.halves.tile import HALF, transpose
 
 if TYPE_CHECKING:
@@ -52,66 +53,72 @@ if TYPE_CHECKING:
 
 
 class MirrorPlan(NamedTuple):
-    """What mirroring needs beside the layout; lists of segments as kernels like them, flat."""
+    """What mirroring needs beside the layout; flat, like `Shape`."""
 
     right_mirror: NDArray[np.int64]  # [right profile] the mirrored profile
     middle_mirror: NDArray[np.int64]  # [profile of M] likewise
     turned: NDArray[np.int32]  # [right colouring] row of its mirror image in its own list
-    outer_row: NDArray[np.int32]  # [left colouring] that row for its stones in A
-    segment_start: NDArray[np.int64]  # [left profile, q] into the next three
-    segment_first: NDArray[np.int64]  # [segment] its first left colouring
-    segment_middle: NDArray[np.uint64]  # [segment] its stones in M
-    segment_mask: NDArray[np.int64]  # [segment] first word of its mask
-    mask: NDArray[np.uint64]  # which of all line-free colourings of A the segment has
-    nothing: int  # where the words of `mask` stay 0: for a segment that there is not
+    middle_stones: NDArray[np.int64]  # [colouring of M] those of the first player
+    middle_turned: NDArray[np.int32]  # [colouring of M] its mirror image
+    segment_start: NDArray[np.int64]  # Segments
+    segment_first: NDArray[np.int32]
+    segment_middle: NDArray[np.int32]
+    mask_at: NDArray[np.int64]  # Masks
+    mask_q: NDArray[np.int64]
+    mask: NDArray[np.uint64]
+    nothing: int
 
 
 def make_mirror_plan(layout: Layout) -> MirrorPlan:
     """Prepare the mirroring of a board; one that stores every profile needs nothing."""
     if layout.shape.stored.all():
-        nothing, rows, words = np.zeros(1, np.int64), np.zeros(1, np.int32), np.zeros(1, np.uint64)
-        return MirrorPlan(
-            nothing,
-            nothing,
-            rows,
-            rows,
-            np.zeros((1, 1), np.int64),
-            nothing,
-            words,
-            nothing,
-            words,
-            0,
-        )
-    right, height = layout.right, layout.board.height
-    widths = layout.left.geometry.width, right.geometry.width
+        none, rows = np.zeros(1, np.int64), np.zeros(1, np.int32)
+        table, words = np.zeros((1, 1), np.int64), np.zeros(1, np.uint64)
+        return MirrorPlan(none, none, rows, none, rows, table, rows, rows, table, table, words, 0)
+    left, right, height = layout.left, layout.right, layout.board.height
+    widths = left.geometry.width, right.geometry.width
     right_mirror, middle_mirror = mirrored_profiles(*widths, height)
-    turned = _turned_rows(right, right_mirror)
-    lists = (layout.left.colourings, layout.left.start), (right.colourings, right.start)
-    shift = np.uint64(right.geometry.width * (height + 1))
-    segments, words = _count_segments(*lists, shift)
-    plan = MirrorPlan(
+    middle = make_middle(widths[1], widths[0] - widths[1], height, layout.board.connect)
+    masks = make_masks(middle, right)
+    return MirrorPlan(
         right_mirror,
         middle_mirror,
-        turned,
-        np.zeros(len(layout.left.colourings), np.int32),
-        np.zeros_like(layout.left.start),
-        np.zeros(segments + 1, np.int64),
-        np.zeros(segments, np.uint64),
-        np.zeros(segments, np.int64),
-        np.zeros(words + int(right.counts().max()) // 64 + 1, np.uint64),
-        words,
+        _turned_rows(right, right_mirror),
+        np.bitwise_count(middle.colourings).astype(np.int64),
+        _turned_middles(middle, middle_mirror, widths[0] - widths[1], height),
+        *make_segments(middle, masks, left, right),
+        mask_at=masks.at,
+        mask_q=masks.q,
+        mask=masks.words,
+        nothing=masks.nothing,
     )
-    _list_segments(*lists, shift, plan)
-    return plan
+
+
+def _reversed(colourings: NDArray[np.uint64], width: int, height: int) -> NDArray[np.uint64]:
+    """Colourings with their columns in reverse order."""
+    stride = np.uint64(height + 1)
+    column = (U1 << stride) - U1
+    images = np.zeros_like(colourings)
+    for c in range(width):
+        bits = colourings >> (np.uint64(c) * stride) & column
+        images |= bits << (np.uint64(width - 1 - c) * stride)
+    return images
+
+
+def _turned_middles(
+    middle: Middle, middle_mirror: NDArray[np.int64], columns: int, height: int
+) -> NDArray[np.int32]:
+    images = _reversed(middle.colourings, columns, height)
+    turned = np.zeros(len(images), np.int32)
+    for profile, image in enumerate(middle_mirror):
+        here = slice(middle.start[profile], middle.start[profile + 1])
+        there = slice(middle.start[image], middle.start[image + 1])
+        turned[here] = there.start + places(middle.colourings[there], images[here])
+    return turned
 
 
 def _turned_rows(right: Half, right_mirror: NDArray[np.int64]) -> NDArray[np.int32]:
-    width, stride = right.geometry.width, np.uint64(right.geometry.height + 1)
-    column = (U1 << stride) - U1
-    images = np.zeros_like(right.colourings)
-    for c in range(width):
-        bits = right.colourings >> (np.uint64(c) * stride) & column
-        images |= bits << (np.uint64(width - 1 - c) * stride)
+    images = _reversed(right.colourings, right.geometry.width, right.geometry.height)
     turned = np.full(len(images), -1, np.int32)
     for profile, image in enumerate(right_mirror):
         for q in range(right.stones[profile] + 1):
@@ -130,58 +137,6 @@ def mirror_image(
     return image, plan.right_mirror[outer]
 
 
-@entry
-def _count_segments(left, right, shift):
-    """How many segments there are, and how many words their masks take.
-
-    `left` and `right` are the colourings and where they start; the columns of A take `shift` bits.
-    """
-    (colourings, start), (_, outer_start) = left, right
-    outer_profiles = len(outer_start)
-    segments, words = 0, 0
-    for profile in range(start.shape[0]):
-        outer = profile % outer_profiles
-        for q in range(start.shape[1] - 1):
-            for i in range(start[profile, q], start[profile, q + 1]):
-                middle = colourings[i] >> shift
-                if i == start[profile, q] or colourings[i - 1] >> shift != middle:
-                    q_outer = q - popcount(middle)
-                    segments += 1
-                    listed = outer_start[outer, q_outer + 1] - outer_start[outer, q_outer]
-                    words += (listed + 63) >> 6
-    return segments, words
-
-
-@entry
-def _list_segments(left, right, shift, plan):
-    """Fill outer_row and all that is known of segments in place; arguments as above."""
-    low = (U1 << shift) - U1
-    (colourings, start), (outer_colourings, outer_start) = left, right
-    segment_start, first, middles = plan.segment_start, plan.segment_first, plan.segment_middle
-    mask_at, mask, turned, outer_row = plan.segment_mask, plan.mask, plan.turned, plan.outer_row
-    outer_profiles = len(outer_start)
-    segments, words, listed, place = 0, 0, 0, 0
-    for profile in range(start.shape[0]):
-        outer = profile % outer_profiles
-        for q in range(start.shape[1] - 1):
-            segment_start[profile, q] = segments
-            for i in range(start[profile, q], start[profile, q + 1]):
-                middle = colourings[i] >> shift
-                if i == start[profile, q] or colourings[i - 1] >> shift != middle:
-                    q_outer = q - popcount(middle)
-                    listed = outer_start[outer, q_outer]
-                    first[segments], middles[segments], mask_at[segments] = i, middle, words
-                    words += (outer_start[outer, q_outer + 1] - listed + 63) >> 6
-                    segments += 1
-                    place = 0
-                while outer_colourings[listed + place] != colourings[i] & low:
-                    place += 1
-                outer_row[i] = turned[listed + place]
-                mask[mask_at[segments - 1] + (place >> 6)] |= U1 << np.uint64(place & 63)
-        segment_start[profile, start.shape[1] - 1] = segments
-    first[segments] = len(colourings)
-
-
 class Scratch(NamedTuple):
     """Working memory of one thread."""
 
@@ -189,17 +144,20 @@ class Scratch(NamedTuple):
     turn: NDArray[np.uint64]  # [64] the tile after every other round of its transposition
     address: NDArray[np.uint64]  # [column of the tile] the bit of the source to be read next
     mask_at: NDArray[np.int64]  # [column of the tile] the mask of its segment
+    outer_row: NDArray[np.int32]  # [column of the target] the source row for its stones in A
+    begin: NDArray[np.int64]  # [segment of the target] its first column; one more at the end
     base: NDArray[np.int64]  # [segment of the target] first bit of the source segment in row 0
     stride: NDArray[np.int64]  # [segment of the target] bits of a source row
     mask_of: NDArray[np.int64]  # [segment of the target] first word of the source segment's mask
 
 
-def make_scratch(plan: MirrorPlan) -> Scratch:
+def make_scratch(layout: Layout, plan: MirrorPlan) -> Scratch:
     """Working memory for one thread."""
     segments = int(np.diff(plan.segment_start, axis=1).max())
     tile, numbers = np.zeros(64, np.uint64), np.zeros(segments, np.int64)
     return Scratch(
         tile, tile.copy(), tile.copy(), np.zeros(64, np.int64),
+        np.zeros(int(layout.left.counts().max()), np.int32), np.zeros(segments + 1, np.int64),
         numbers, numbers.copy(), numbers.copy(),
     )  # fmt: skip
 
@@ -209,9 +167,7 @@ class Target(NamedTuple):
 
     begin: np.uint64  # first word
     row_words: np.uint64
-    segment: int  # the first one
-    first: int  # left colouring
-    last: int
+    columns: int
     listed: np.uint64  # the first of its rows in `turned`, in the order in which they are read
     rows: np.uint64
     written: tuple[np.uint64, np.uint64]  # the first of its rows that are written, and the number
@@ -252,9 +208,7 @@ def mirror_blocks(bits, shape, plan, scratch, view, made, sources):
                 here = Target(
                     np.uint64(into.base[into.slot[target[0], target[1]], q]),
                     np.uint64(shape.row_words[target[0], total - q]),
-                    plan.segment_start[target[0], total - q],
-                    first,
-                    last,
+                    last - first,
                     np.uint64(shape.right_start[outer, q]),
                     np.uint64(rows),
                     (np.uint64(begin), np.uint64(end - begin)),
@@ -272,28 +226,52 @@ def _aim(shape, plan, scratch, view, target_left, source, stones):
     `stones` are first-player stones in the right and in the left half of the target, and in the
     right half of the source (-1: any). Returns whether there is anything to read.
     """
-    first, middles, mask_of = plan.segment_first, plan.segment_middle, plan.segment_mask
-    middle_columns = 2 * shape.left_columns - shape.width
+    start, first, middles = plan.segment_start, plan.segment_first, plan.segment_middle
+    mask_at, mask_q, mask, turned = plan.mask_at, plan.mask_q, plan.mask, plan.turned
+    middle_stones, middle_turned = plan.middle_stones, plan.middle_turned
+    right_start, row_words, view_base = shape.right_start, shape.row_words, view.base
+    _, _, _, _, outer_row, begins, base, stride, mask_of = scratch
+    outer, source_outer = target_left % len(right_start), source[0] % len(right_start)
     q, q_left, only = stones
     is_any = False
     place = view.slot[source[0], source[1]]
-    begin = plan.segment_start[target_left, q_left]
-    for segment in range(begin, plan.segment_start[target_left, q_left + 1]):
-        q_middle = popcount(middles[segment])
-        low = plan.segment_start[source[0], q + q_middle]
-        high = plan.segment_start[source[0], q + q_middle + 1]
-        wanted = mirrored(middles[segment], middle_columns, shape.height)
+    begin, end = start[target_left, q_left], start[target_left, q_left + 1]
+    for segment in range(begin, end):
+        i, middle = segment - begin, middles[segment]
+        q_middle, wanted = middle_stones[middle], middle_turned[middle]
+        q_outer = q_left - q_middle
+        low, high = start[source[0], q + q_middle], start[source[0], q + q_middle + 1]
         found = find_sorted(middles, low, high, wanted)
-        i = segment - begin
-        scratch.base[i] = scratch.stride[i] = 0
-        scratch.mask_of[i] = plan.nothing
-        if found >= 0 and (only < 0 or only == q_left - q_middle):
+        begins[i] = first[segment]
+        base[i] = stride[i] = 0
+        mask_of[i] = plan.nothing
+        if found >= 0 and (only < 0 or only == q_outer):
             is_any = True
-            column = first[found] - shape.left_start[source[0], q + q_middle]
-            scratch.base[i] = 64 * view.base[place, q_left - q_middle] + column
-            scratch.stride[i] = 64 * shape.row_words[source[0], q + q_middle]
-            scratch.mask_of[i] = mask_of[found]
+            base[i] = 64 * view_base[place, q_outer] + first[found]
+            stride[i] = 64 * row_words[source[0], q + q_middle]
+            mask_of[i] = mask_at[source_outer, wanted] + mask_q[source_outer, q]
+            words = (
+                mask_at[outer, middle] + mask_q[outer, q_outer],
+                mask_at[outer, middle] + mask_q[outer, q_outer + 1],
+            )
+            _list_rows(mask, words, turned, right_start[outer, q_outer], outer_row, begins[i])
+    begins[end - begin] = NOWHERE
     return is_any or only < 0
+
+
+@inner
+def _list_rows(mask, words, turned, listed, outer_row, column):
+    """Fill outer_row in place from a column on: `turned` for the colourings of A in a mask.
+
+    `words` are where the mask begins and ends; `listed` is where those of A begin.
+    """
+    for word in range(words[0], words[1]):
+        some = mask[word]
+        while some != U0:
+            outer_row[column] = turned[listed + popcount((some & (~some + U1)) - U1)]
+            some &= some - U1
+            column += 1
+        listed += 64
 
 
 @inner
@@ -303,8 +281,8 @@ def _mirror_rectangle(bits, layers, target, scratch, plan, is_added):
     A tile takes 64 rows of one plane, or 32 rows of two planes side by side.
     """
     layer, into = layers
-    tile, turn, address, mask_at, base, stride, mask_of = scratch
-    mask, turned, outer_row, segments = plan.mask, plan.turned, plan.outer_row, plan.segment_first
+    tile, turn, address, mask_at, outer_row, begin, base, stride, mask_of = scratch
+    mask, turned = plan.mask, plan.turned
     planes, end = layer.shape[0], np.uint64(layer.shape[1] - 1)
     win, loss = layer[0], layer[planes - 1]
     to_win, to_loss = into[0], into[planes - 1]
@@ -313,11 +291,11 @@ def _mirror_rectangle(bits, layers, target, scratch, plan, is_added):
     field = ALL >> (np.uint64(64) - step)
     segment = 0
     at = target.begin
-    for first in range(target.first, target.last, 64):
-        columns = min(64, target.last - first)
+    for first in range(0, target.columns, 64):
+        columns = min(64, target.columns - first)
         is_any = False
         for i in range(columns):
-            if first + i == segments[target.segment + segment + 1]:
+            if first + i == begin[segment + 1]:
                 segment += 1
             address[i] = base[segment] + outer_row[first + i] * stride[segment]
             mask_at[i] = mask_of[segment]

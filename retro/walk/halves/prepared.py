@@ -46,6 +46,10 @@ class Prepared:
         """What the forward walk needs beside; made when it is first asked for."""
         return forward.make_forward_plan(self.layout, self.plan)
 
+    def forget_forward(self) -> None:
+        """The forward walk is done: give back what only that needs. Asked for, it is made again."""
+        self.__dict__.pop("forward", None)
+
     def groups(self, ply: int) -> list[Group]:
         """The groups of a layer."""
         if ply not in self._groups:

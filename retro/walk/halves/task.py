@@ -297,9 +297,9 @@ def mirror_into(
     prepared: Prepared, view: View, made: Made, images: tuple[Profiles, Profiles], room: Room
 ) -> None:
     """Make mirrored blocks from their images in a view; in place."""
-    plan, shape = prepared.mirror, prepared.layout.shape
-    scratch = _scratch(room, "mirror", lambda: mirror_scratch(plan))
-    mirror_blocks(prepared.bits, shape, plan, scratch, view, made, images)
+    layout, plan = prepared.layout, prepared.mirror
+    scratch = _scratch(room, "mirror", lambda: mirror_scratch(layout, plan))
+    mirror_blocks(prepared.bits, layout.shape, plan, scratch, view, made, images)
 
 
 class Place(NamedTuple):
