@@ -17,7 +17,7 @@ from retro.walk.halves.layer import Room, is_strip
 from retro.walk.halves.mirroring import mirror_tasks
 from retro.walk.halves.prepared import prepare
 from retro.walk.halves.reading import find_reads
-from retro.walk.halves.task import task_groups
+from retro.walk.halves.task import task_groups, walk_alone
 from retro.walk.task import Task
 from tablebase.halves.partial import PartialTable
 from tablebase.halves.plan import estimate_build
@@ -146,15 +146,21 @@ def test_a_plan_cuts_layers_into_the_groups_that_a_build_has(in_strips):
         ]
 
 
-@pytest.mark.parametrize("memory", [1, 30_000, 10**9])
+@pytest.mark.parametrize("memory", [1, 30_000, 10**6, 10**9])
 def test_mirror_tasks_make_every_group_once_within_their_memory(in_strips, memory):
+    """Gaps between their blocks count; a task of one group takes what that needs."""
     prepared = prepare(Connect4Board(5, 5))
-    for ply in (20, 24):
+    for ply in (14, 20, 24):
         whole, last = len(prepared.groups(ply)), len(prepared.readable("walk", ply))
         tasks = mirror_tasks(prepared, Task("walk", ply, whole, last), memory, pieces=3)
         made = [group.number for task in tasks for group in task_groups(prepared, task)]
         assert made == list(range(whole, last))
         assert {task.memory for task in tasks} == {memory}
+        for task in tasks:
+            groups, room = task_groups(prepared, task), Room()
+            walk_alone(prepared, task, lambda *_: None, room)
+            taken = sum(array.nbytes for array in room._arrays.values())
+            assert taken <= memory or len(groups) == 1
 
 
 def test_the_plan_of_7x6_has_its_figures():

@@ -35,21 +35,26 @@ def mirror_tasks(prepared: Prepared, task: Task, memory: int, pieces: int) -> li
     limit = memory // (8 * prepared.planes.of(task.walk, task.ply))
     piece = sum(group.end - group.begin for group in groups) // pieces
     tasks: list[Task] = []
-    first, own, source = task.first, 0, 0
+    start, own, source = groups[0], 0, 0
     for run in _made_together(prepared, groups):
         words, reads = sum(group.end - group.begin for group in run), _source(prepared, run)
-        fits = own + words + max(source, reads) <= limit
+        # Blocks that nobody reads leave gaps, which a task's words span.
+        fits = run[-1].end - start.begin + max(source, reads) <= limit
         if own and not (fits and own + words <= piece):
-            tasks.append(task._replace(first=first, last=run[0].number, memory=memory))
-            first, own, source = run[0].number, 0, 0
+            tasks.append(_ending(task, start, run[0].number, memory))
+            start, own, source = run[0], 0, 0
         for group in run:
-            if own and own + group.end - group.begin + max(source, reads) > limit:
-                tasks.append(task._replace(first=first, last=group.number, memory=memory))
-                first, own, source = group.number, 0, 0
+            if own and group.end - start.begin + max(source, reads) > limit:
+                tasks.append(_ending(task, start, group.number, memory))
+                start, own, source = group, 0, 0
             own, source = own + group.end - group.begin, max(source, reads)
-    if own or first < task.last:
-        tasks.append(task._replace(first=first, last=task.last, memory=memory))
+    tasks.append(_ending(task, start, task.last, memory))
     return tasks
+
+
+def _ending(task: Task, start: Group, last: int, memory: int) -> Task:
+    """The groups of a task from one on to before another."""
+    return task._replace(first=start.number, last=last, memory=memory)
 
 
 def _made_together(prepared: Prepared, groups: list[Group]) -> Iterator[list[Group]]:
