@@ -308,18 +308,23 @@ class _Build:
         store, words = self._site.store, int(self._words[ply])
         done = self._done(whole_task(self._site.prepared, "walk", ply))
         joiner = ChunkJoiner(words)
-        joined = [
+        joined = (
             pack_chunk(*chunk, min(CHUNK_WORDS, words))
             for member in done
             for chunk in joiner.add(member.chunks.fragments())
-        ]
-        digests = {chunk.number: chunk.digest for chunk in joined}
-        tally = Tally()
-        for member in (*done, *store.committed("alive", ply)):
-            digests.update(member.chunks.digests())
-            tally = tally.plus(member.tally)
-        sha = plane_digest(digests[n] for n in sorted(digests)) if ply in store.header.plies else ""
-        store.finish_ply(_record(ply, tally, sha), words, joined)
+        )
+
+        def record(digests: dict[int, bytes]) -> PlyRecord:
+            """What the tasks and the digests of the joined chunks tell of the ply."""
+            tally = Tally()
+            for member in (*done, *store.committed("alive", ply)):
+                digests.update(member.chunks.digests())
+                tally = tally.plus(member.tally)
+            is_kept = ply in store.header.plies
+            sha = plane_digest(digests[n] for n in sorted(digests)) if is_kept else ""
+            return _record(ply, tally, sha)
+
+        store.finish_ply(ply, words, joined, record)
         store.forget_groups("alive", [ply])
         store.forget_groups("walk", range(ply + 2, len(self._words)))
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 from retro.errors import LostGroupError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from tablebase.halves.format import Header, PlyRecord
 
     Words = NDArray[np.uint64]
+    Recorder = Callable[[dict[int, bytes]], PlyRecord]  # from the digests of joined chunks
 
 
 class Chunks(Protocol):
@@ -127,8 +128,11 @@ class GroupStore(Protocol):
         """The tasks of a ply that are done, in order; no group is in two of them."""
         ...
 
-    def finish_ply(self, record: PlyRecord, words: int, joined: Sequence[Chunk]) -> None:
-        """All tasks of a ply are done; `joined` are the chunks made of their fragments."""
+    def finish_ply(self, ply: int, words: int, joined: Iterable[Chunk], record: Recorder) -> None:
+        """All tasks of a ply are done; `joined` are the chunks made of their fragments.
+
+        They are taken one at a time: packed ones that wait side by side leave holes in memory.
+        """
         ...
 
     def content(self, ply: int) -> PlyContent:
@@ -204,11 +208,11 @@ class MemoryStore:
         tasks = sorted(task for task in self._done if (task.walk, task.ply) == (walk, ply))
         return [Committed(task, *self._done[task]) for task in tasks]
 
-    def finish_ply(self, record: PlyRecord, words: int, joined: Sequence[Chunk]) -> None:
+    def finish_ply(self, ply: int, words: int, joined: Iterable[Chunk], record: Recorder) -> None:
         chunks = MemoryChunks()
-        chunks.add(joined)
-        done = self.committed("walk", record.ply)
-        self._plies[record.ply] = PlyContent(record, words, chunks, [c.chunks for c in done])
+        chunks.add(list(joined))
+        done = [member.chunks for member in self.committed("walk", ply)]
+        self._plies[ply] = PlyContent(record(dict(chunks.digests())), words, chunks, done)
 
     def content(self, ply: int) -> PlyContent:
         return self._plies[ply]

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from retro.walk.task import Walk
     from tablebase.files.packing import Chunk
     from tablebase.halves.format import Header
-    from tablebase.halves.groups import TaskWriter
+    from tablebase.halves.groups import Recorder, TaskWriter
 
     Words = NDArray[np.uint64]
 
@@ -198,14 +198,17 @@ class PartialTable:
             plies.append(ply)
         return plies
 
-    def finish_ply(self, record: PlyRecord, words: int, joined: Sequence[Chunk]) -> None:
-        done = self.committed("walk", record.ply)
+    def finish_ply(self, ply: int, words: int, joined: Iterable[Chunk], record: Recorder) -> None:
+        done = self.committed("walk", ply)
         names = [member.chunks.path.name for member in done if isinstance(member.chunks, Part)]
-        writer = PartWriter(self.part(record.ply))
+        writer = PartWriter(self.part(ply))
+        digests: dict[int, bytes] = {}
         try:
-            writer.add(joined)
+            for chunk in joined:
+                writer.add([chunk])
+                digests[chunk.number] = chunk.digest
             said = {"name": self._name(writer.path), "words": words, "parts": names}
-            writer.finish({**said, "record": asdict(record)})
+            writer.finish({**said, "record": asdict(record(digests))})
         except BaseException:
             writer.discard()
             raise

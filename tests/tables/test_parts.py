@@ -36,7 +36,7 @@ def write_parts(partial, plies=HEADER.counted_plies):
         planes[0, :1] = 1 << ply
         chunks = [pack_chunk(0, planes, words)] if words else []
         record = PlyRecord(ply, 1, 1, 0, 0, 0, plane_digest(chunk.digest for chunk in chunks))
-        partial.finish_ply(record, words, chunks)
+        partial.finish_ply(record.ply, words, chunks, lambda _, found=record: found)
 
 
 def test_parts_are_listed_from_the_fullest(tmp_path):
