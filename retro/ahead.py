@@ -11,6 +11,9 @@ Whoever begins with a kernel claims it; the main process waits for what the help
 claimed and loads it from disk. A record that is out of date does no harm: what the
 helper compiled in vain is not called, what it did not compile the main process compiles.
 
+Compiling takes more memory than most builds, and keeps it. A build that has a limit leaves it all
+to the helper, of a longer record (`NAME-in-tasks`), and loads kernels when they are there.
+
     python -m retro.ahead NAME FOLDER       the helper; FOLDER is for claims
 """
 
@@ -35,6 +38,7 @@ if TYPE_CHECKING:
     from numba.core.types import Type
 
 SIGNATURES = Path(__file__).parent / "signatures"
+IN_TASKS = "-in-tasks"  # the record of a build that has a limit
 WORTH_A_PROCESS = 4  # kernels; starting one takes as long as compiling a small kernel
 POLL_SECONDS = 0.02
 
@@ -128,14 +132,15 @@ def _named(name: str) -> type | None:
 
 
 @contextlib.contextmanager
-def compile_ahead(name: str) -> Iterator[None]:
-    """While this lasts, a helper process compiles some kernels of a record, if many are missing."""
+def compile_ahead(name: str, *, alone: bool = False) -> Iterator[None]:
+    """While this lasts, a helper process compiles some kernels of a record, if many are missing.
+
+    `alone`: all of them, and this process none.
+    """
     shelf = kernel_cache.shelf()
-    wanted = signatures(name)
-    if len(wanted) < WORTH_A_PROCESS or not _can_help(shelf):
-        yield
-        return
-    if sum(not shelf.has(one.file) for one in wanted) < WORTH_A_PROCESS:
+    name = f"{name}{IN_TASKS}" if alone else name
+    missing = sum(not shelf.has(one.file) for one in signatures(name))
+    if missing < (1 if alone else WORTH_A_PROCESS) or not _can_help(shelf, alone=alone):
         yield
         return
     with contextlib.ExitStack() as stack:
@@ -149,7 +154,7 @@ def compile_ahead(name: str) -> Iterator[None]:
         root = str(kernel_cache.ROOT)
         path = os.pathsep.join([root, *filter(None, [os.environ.get("PYTHONPATH")])])
         helper = subprocess.Popen(command, env={**os.environ, "PYTHONPATH": path}, **quiet)  # type: ignore[call-overload]
-        shelf.partner = Partner(helper, Path(folder))
+        shelf.partner = Partner(helper, Path(folder), alone=alone)
         try:
             yield
         finally:
@@ -158,25 +163,33 @@ def compile_ahead(name: str) -> Iterator[None]:
             helper.wait()
 
 
-def _can_help(shelf: kernel_cache.Shelf) -> bool:
-    """Whether anything is compiled, there is a second core, and a place for what a helper makes."""
+def _can_help(shelf: kernel_cache.Shelf, *, alone: bool) -> bool:
+    """Whether anything is compiled, there is a second core, and a place for what a helper makes.
+
+    One that works alone needs no core of its own.
+    """
     from numba.core import config
 
     if getattr(config, "DISABLE_JIT", False):
         return False
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return (cores or 1) > 1 and shelf.is_writable()
+    return (alone or (cores or 1) > 1) and shelf.is_writable()
 
 
 class Partner:
     """The helper as the main process sees it."""
 
-    def __init__(self, process: subprocess.Popen[bytes], claims: Path) -> None:
-        self._process, self._claims = process, claims
+    def __init__(
+        self, process: subprocess.Popen[bytes], claims: Path, *, alone: bool = False
+    ) -> None:
+        self._process, self._claims, self._alone = process, claims, alone
 
     def waits_for(self, shelf: kernel_cache.Shelf, file: str) -> bool:
-        """Claim a kernel that is not on the shelf, or wait for the helper, who has done so."""
-        if claim(self._claims, file):
+        """Claim a kernel that is not on the shelf, or wait for the helper, who has done so.
+
+        One that works alone is waited for until it has the kernel, or has ended without it.
+        """
+        if not self._alone and claim(self._claims, file):
             return False
         while not shelf.has(file) and self._process.poll() is None:
             time.sleep(POLL_SECONDS)

@@ -9,19 +9,22 @@ from __future__ import annotations
 import argparse
 import sys
 import tempfile
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from retro.ahead import SIGNATURES
+from retro.ahead import IN_TASKS, SIGNATURES
 from retro.kernel_cache import KernelCache, spell
 
-RECORDS = {"two-halves": "5x4"}  # index: a board that takes no time, and calls every kernel
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+BOARD = (5, 4)  # takes no time, and calls every kernel
+STRIPS = (16, 64)  # words of a group, so that giants are cut into strips
 
 
-def record(board: str) -> list[str]:
-    """The kernels that a build of a board asks for, in the order of their first call."""
-    from tablebase.builds import build
-
+def noted(build: Callable[[], object]) -> list[str]:
+    """The kernels that a build asks for, in the order of their first call in this process."""
     asked: list[str] = []
     load = KernelCache.load_overload
 
@@ -30,18 +33,42 @@ def record(board: str) -> list[str]:
         return load(self, sig, target_context)
 
     KernelCache.load_overload = noting  # type: ignore[method-assign]
-    with tempfile.TemporaryDirectory() as folder:
-        build(board, Path(folder) / "table.h5", threads=1)
+    build()
     KernelCache.load_overload = load  # type: ignore[method-assign]
     return list(dict.fromkeys(asked))
+
+
+def records() -> dict[str, list[str]]:
+    """What a build in memory calls; and what one with a limit calls, distances and all."""
+    from retro.games.connect4.rules import Connect4Board
+    from tablebase.builds import build
+
+    with tempfile.TemporaryDirectory() as folder:
+        short = noted(lambda: build(Connect4Board(*BOARD), Path(folder) / "short.h5", threads=1))
+        more = noted(lambda: build_in_tasks(Path(folder) / "tasks.h5"))
+    return {"two-halves": short, f"two-halves{IN_TASKS}": list(dict.fromkeys(short + more))}
+
+
+def build_in_tasks(path: Path) -> None:
+    """Build a board as one that does not fit into memory, in strips, with distances."""
+    from retro.games.connect4.rules import Connect4Board
+    from retro.walk.halves import layer
+    from tablebase.halves.build import run
+    from tablebase.halves.plan import estimate_build
+    from tablebase.plans import How, Order
+
+    layer.GROUP_WORDS = STRIPS
+    plan = estimate_build(Connect4Board(*BOARD), How(threads=1, distances=True))
+    shifts = {key: shift._replace(task_memory=10_000) for key, shift in plan.shifts.items()}
+    run(replace(plan, shifts=shifts, in_memory=False), path, Order())
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--check", action="store_true")
     options = parser.parse_args()
-    for name, board in RECORDS.items():
-        path, lines = SIGNATURES / f"{name}.txt", record(board)
+    for name, lines in records().items():
+        path = SIGNATURES / f"{name}.txt"
         if not options.check:
             path.parent.mkdir(exist_ok=True)
             path.write_text("\n".join(lines) + "\n")

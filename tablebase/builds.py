@@ -187,7 +187,7 @@ def build(
         tidy_parts(beside)
         return Built(where, time.monotonic() - begin, was_there=True)
     with contextlib.ExitStack() as stack:
-        stack.enter_context(compile_ahead(asked.game.index))
+        stack.enter_context(compile_ahead(asked.game.index, alone=how.memory is not None))
         pool = stack.enter_context(_pool(means.get("cluster"), how, announce))
         found = _plan(start, plies, how, pool)
         written = parts_size(beside)

@@ -75,3 +75,19 @@ def test_a_kernel_is_compiled_by_who_claims_it_first(tmp_path, monkeypatch) -> N
     assert shelf.looks < 0  # it waited until the kernel was there
     gone = ahead.Partner(Process(3), tmp_path)
     assert gone.waits_for(Shelf(10**9), "theirs")  # the helper ended without it: ours to do
+
+
+def test_a_build_with_a_limit_leaves_all_to_the_helper(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(ahead, "POLL_SECONDS", 0)
+    partner = ahead.Partner(Process(100), tmp_path, alone=True)
+    shelf = Shelf(5)
+    assert partner.waits_for(shelf, "any")
+    assert shelf.looks < 0
+    assert ahead.claim(tmp_path, "any")  # nobody else had
+
+
+def test_the_record_of_builds_with_a_limit_has_all_that_others_call() -> None:
+    short, tasks = (set(ahead.signatures(f"two-halves{more}")) for more in ("", ahead.IN_TASKS))
+    assert short < tasks
+    names = {one.function for one in tasks - short}
+    assert names >= {"_cut", "_rows_after", "_rows_before", "count_distances"}

@@ -137,7 +137,7 @@ def _resume(partial: PartialTable, restart: Restart) -> int:
 class Mending:
     """Has lost groups made again, however many layers up they were lost, and tries once more."""
 
-    def __init__(self, crew: Crew, memory: int, restart: Restart) -> None:
+    def __init__(self, crew: Crew, memory: dict[Walk, int], restart: Restart) -> None:
         self._crew, self._memory, self._restart = crew, memory, restart
         self._made: dict[tuple[str, int, int], int] = {}  # when each was made again
         self.clock = 0  # how many were made again
@@ -163,8 +163,8 @@ class Mending:
             raise ChecksumError(f"{error}; it was made again {TIMES_MADE_AGAIN} times") from error
         if self._made.get(name, -1) < began:
             self._restart.mends(str(error))
-            number = error.number
-            task = Task(cast("Walk", error.walk), error.ply, number, number + 1, self._memory)
+            walk, number = cast("Walk", error.walk), error.number
+            task = Task(walk, error.ply, number, number + 1, self._memory[walk])
             self.insist(lambda: self._crew.remake(task).result())
             self._made[name] = self.clock
             self.clock += 1
@@ -190,6 +190,7 @@ class _Build:
 
     def walk(self, first_ply: int) -> None:
         """Walk back from where the finished plies end, finishing every ply."""
+        self._site.prepared.forget_forward()
         layout = self._site.prepared.layout
         plies = range(layout.plies - 1, layout.first_ply - 1, -1)
         self._walk("walk", plies, [ply for ply in plies if ply > first_ply])

@@ -1,9 +1,12 @@
 """How much memory a build takes, byte by byte, from counts alone.
 
     base      interpreter, numba and its kernels, h5py
-    lists     what every process needs of a board: colourings, planes, maps, offsets
+    lists     what every process needs of a board: planes, maps, segments, offsets
     worker    what one worker has beside its task: buffers, tables of places
     task      what it walks, what it fetches, what it mirrors
+
+The two walks come one after the other, and each has its own: the forward walk lists what has
+just ended, which is forgotten afterwards; the backward walk packs what it leaves.
 
 Each is at least what a build then takes: a test holds the peak of real builds against it.
 """
@@ -14,8 +17,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from retro.kernel_cache import shelf
 from retro.walk.halves import layer
 from retro.walk.halves.batches import counted_groups, largest_uncut
+from retro.walk.halves.planes import plane_words
+from retro.walk.halves.plans import cross_lines
+from retro.walk.halves.segments import make_middle, mask_words, segments_at_most
 from retro.walk.task import STEP, Planes
 
 if TYPE_CHECKING:
@@ -27,7 +34,8 @@ if TYPE_CHECKING:
     from retro.walk.task import Walk
     from tablebase.halves.format import Header
 
-BASE = 420_000_000  # 190 MB once kernels are compiled; compiling them takes up to twice that
+BASE = 200_000_000  # 190 MB with all kernels loaded
+COMPILING = 220_000_000  # more than that, if this process compiles them
 BYTES_PER_CHUNK = 1_200  # of a ply, when its list is read, joined and written
 ROWS_AT_ONCE = 64  # that any group can read
 MANY = 10_000  # pieces keep any number of workers busy
@@ -48,67 +56,75 @@ class Needs(NamedTuple):
     made: NDArray[np.int64]  # words that are mirrored at once, if that is few and large pieces
 
 
-def lists_memory(counted: Counted, header: Header) -> int:
-    """Bytes of the lists of a board while they are made and used."""
+def base_memory() -> int:
+    """Bytes of a process with a limit: a helper compiles for it, if there is a place for that."""
+    return BASE if shelf().is_writable() else BASE + COMPILING
+
+
+def lists_memory(counted: Counted, header: Header, walk: Walk) -> int:
+    """Bytes of the lists of a board while they are made and used for a walk."""
     sizes, height = counted.sizes, header.height
     left_columns, right_columns = header.left_columns, header.width - header.left_columns
-    lefts, rights = int(counted.left.sum()), int(counted.right.sum())
-    left_words = int(((counted.left + 63) // 64).sum())
-    right_words = int(((counted.right + 63) // 64).sum())
-    blocks = sizes.words.size
+    rights, blocks = int(counted.right.sum()), sizes.words.size
     offsets = 8 * blocks * (right_columns * height + 2)
     tables = 40 * blocks  # plies, blocks and sizes as they are made and cut
-    halves = 8 * (lefts + rights) + 8 * (counted.left.size * 3 + counted.right.size * 3)
-    planes = 8 * left_words * (left_columns * height + 2 * left_columns)
-    planes += 2 * left_columns * counted.left.size
+    starts = 24 * (counted.left.size + counted.right.size)
+    left = _planes_memory(counted.left, sizes.left_heights, height)
+    right = 16 * rights + _planes_memory(counted.right, sizes.right_heights, height)
     maps = 4 * rights * 2 * right_columns
-    total = offsets + tables + halves + planes + maps
+    total = offsets + tables + starts + left + right + maps
     if not sizes.stored.all():
         total += _mirror_memory(counted, header)
-    if header.counts:
-        ended_left, ended_right = (
-            _ended(counts, heights, base, height)
-            for counts, heights, base in (
-                (counted.left, sizes.left_heights, sizes.left_base),
-                (counted.right, sizes.right_heights, sizes.right_base),
-            )
-        )
-        total += 4 * rights * right_columns + 8 * right_columns * ended_right
-        total += 16 * ended_right + 8 * right_words * right_columns * (height + 2)
-        total += 16 * ended_left + 16 * left_columns * (ended_left // 64 + counted.left.size)
+    if walk == "alive":
+        total += 4 * rights * right_columns
+        ended = _ended(counted.right, sizes.right_heights, sizes.right_base, height)
+        total += int(ended.sum()) * (16 + 4 + 8 * right_columns)
+        ended = _ended(counted.left, sizes.left_heights, sizes.left_base, height)
+        total += 16 * left_columns * int(((ended + 63) // 64).sum()) + 24 * ended.size
+        # Listed one profile after another, before any worker takes its share.
+        total += max(0, 8 * int(ended.sum(axis=1).max()) - WORKER)
     return total
+
+
+def _planes_memory(counts: NDArray[np.int64], heights: NDArray[np.int64], height: int) -> int:
+    """Bytes of the planes of a half, and of the tables that say where they are."""
+    _, colour, stay = plane_words(counts, heights, height)
+    fields = 2 + 2 * heights.shape[1]
+    return int(8 * (colour.sum() + stay.sum()) + (8 + 4) * counts.size * fields)
 
 
 def _ended(
     counts: NDArray[np.int64], heights: NDArray[np.int64], base: NDArray[np.int64], height: int
-) -> int:
-    """At most so many colourings of a half have just ended.
+) -> NDArray[np.int64]:
+    """At most so many colourings of a half have just ended, [profile, q].
 
     Every live colouring and every stone that can be added gives a live colouring or one
     that has just ended; every live one comes from each of its columns' top stones once.
     """
-    live = counts.sum(axis=1)
-    added = int((live * 2 * (heights < height).sum(axis=1)).sum())
-    return added - int((live * (heights > base).sum(axis=1)).sum())
+    spans = height + 1 - base
+    radix = np.cumprod(spans) // spans
+    found: NDArray[np.int64] = -counts * (heights > base).sum(axis=1)[:, None]
+    for column, weight in enumerate(radix):
+        here = np.flatnonzero(heights[:, column] > base[column])
+        found[here] += counts[here - weight]
+        found[here, 1:] += counts[here - weight, :-1]
+    return found
 
 
 def _mirror_memory(counted: Counted, header: Header) -> int:
-    """Of the lists for mirroring: at most so many segments, each with a mask."""
-    outer = len(counted.right)
-    middle_columns = 2 * header.left_columns - header.width
-    strings = np.array([2 ** min(s, 62) for s in range(middle_columns * header.height + 1)])
-    lefts, rights = int(counted.left.sum()), int(counted.right.sum())
-    profiles = np.arange(len(counted.left))
-    stones = counted.sizes.left_stones - counted.sizes.right_stones[profiles % outer]
-    masks = ((counted.right + 63) // 64).sum(axis=1)
-    lists = (counted.right > 0).sum(axis=1)
-    # A segment holds a colouring, so there are not more of them than of those.
-    segments = np.minimum(strings[stones] * lists[profiles % outer], counted.left.sum(axis=1))
-    words = np.minimum(
-        strings[stones] * masks[profiles % outer],
-        counted.left.sum(axis=1) * masks.max(),
-    )
-    return int(4 * lefts + 12 * rights + 24 * segments.sum() + 8 * words.sum())
+    """Bytes of the lists for mirroring: segments and masks."""
+    sizes, rights = counted.sizes, int(counted.right.sum())
+    columns = header.width - header.left_columns
+    inner = 2 * header.left_columns - header.width
+    middle = make_middle(columns, inner, header.height, header.connect)
+    middles, lines = len(middle.colourings), len(middle.inner_lines)
+    shift = np.arange(columns, dtype=np.uint64) * np.uint64(header.height + 1)
+    cells = (np.uint64(1) << sizes.right_heights.astype(np.uint64)) - np.uint64(1)
+    occupied = (cells << shift).sum(axis=1, dtype=np.uint64)
+    _, masks = mask_words(middle, counted.right, occupied)
+    segments = segments_at_most(counted.right, middles)
+    found = 8 * segments + 8 * masks + 8 * len(counted.right) * middles + 8 * counted.left.size
+    return int(found + (64 + 2 * lines) * middles + 12 * rights)
 
 
 def find_needs(counted: Counted, header: Header) -> Iterator[Needs]:
@@ -219,17 +235,20 @@ def layers_memory(counted: Counted, header: Header, needs: list[Needs], walk: Wa
     return 8 * (max(words[::2]) + max(words[1::2]))
 
 
-def worker_memory(counted: Counted, header: Header, group: int) -> int:
+def worker_memory(counted: Counted, header: Header, group: int, walk: Walk) -> int:
     """Bytes of one worker beside what its task walks and reads; `group` is the largest, in words.
 
-    That is: copies of a group without its blanks, its live positions, and tables of places.
+    That is: tables of places, rows to work with, those of both walks, for they are kept; and
+    walking back copies of a group without its blanks, and its live positions.
     """
     sizes = counted.sizes
     blocks = int(np.convolve(np.bincount(sizes.left_stones), np.bincount(sizes.right_stones)).max())
     rows = (header.width - header.left_columns) * header.height + 2
-    longest = int(counted.left.max()) // 64 + 3
-    lines = 4 * header.width * header.height
+    ended = _ended(counted.left, sizes.left_heights, sizes.left_base, header.height)
+    longest = max(int(counted.left.max()), int(ended.max())) // 64 + 3
+    lines = len(cross_lines(header.board, header.left_columns)[0])
     planes = len(header.planes(header.counted_plies[0]))
-    scratch = 8 * longest * (4 * lines + 4 + 2 * planes)
+    scratch = 8 * longest * (4 * lines + 8 + 2 * planes) + 6 * int(counted.left.max())
     places = 2 * 4 * sizes.words.size + blocks * (8 * rows + 60 * header.width)
-    return WORKER + scratch + places + (8 + 8 * planes) * group
+    copies = (8 + 8 * planes) * group if walk == "walk" else 0
+    return WORKER + scratch + places + copies

@@ -34,7 +34,9 @@ from tablebase.halves.format import CHUNK_WORDS, VERSION, WITH_DISTANCES, Header
 from tablebase.halves.memory import (
     BASE,
     BYTES_PER_CHUNK,
+    COMPILING,
     Needs,
+    base_memory,
     find_needs,
     layers_memory,
     lists_memory,
@@ -93,7 +95,7 @@ class Estimate:
     traffic: int  # bytes that tasks read and write
     memory: int  # bytes at the peak
     least_memory: int  # with less the build cannot be done
-    least_task_memory: int  # bytes for the words of any one group
+    least_task_memory: dict[Walk, int]  # bytes for the words of any one group
     workers: int
     processes: bool  # whether workers are processes, not threads
     shifts: dict[tuple[Walk, int], Shift]  # [walk, ply]
@@ -148,6 +150,8 @@ def estimate_build(
     crew = _Crew(workers, how.processes is not None or bool(how.hands))
     disk, while_building, whole_file = _disk(counted, header)
     room = _Room(counted, header, needs, crew, whole_file)
+    # Without a limit this process compiles as well: two do it in half the time.
+    compiling = 0 if how.memory is not None or how.hands else COMPILING
     allowed = how.memory if how.memory is not None else _share_of_free_memory(room.least)
     hire = room.hire(how.hands, how.task_memory) if how.hands else None
     shifts, taken = room.share(allowed) if hire is None else room.spread(how.hands, hire)
@@ -165,7 +169,7 @@ def estimate_build(
         narrow_seconds=times.narrow,
         last_busy=float(times.last[1] / times.last[0]),
         traffic=0 if in_memory else times.traffic,
-        memory=taken,
+        memory=taken + compiling,
         least_memory=room.least if hire is None else taken,
         least_task_memory=room.task,
         workers=workers,
@@ -194,28 +198,36 @@ class _Room:
         self, counted: Counted, header: Header, needs: list[Needs], crew: _Crew, whole_file: int
     ) -> None:
         self._needs, self._crew = needs, crew
-        self._lists = lists_memory(counted, header)
+        walks = dict.fromkeys(need.walk for need in needs)
         group = max(need.largest_group for need in needs)
-        self._worker = worker_memory(counted, header, group)
+        self._lists = {walk: lists_memory(counted, header, walk) for walk in walks}
+        self._worker = {walk: worker_memory(counted, header, group, walk) for walk in walks}
         chunks = int(counted.stored_words.max()) // CHUNK_WORDS + 1
-        self._driver = BASE + BYTES_PER_CHUNK * chunks + 40 * counted.sizes.words.size
-        self.task = max(max(need.largest, need.mirroring) for need in needs)
-        self.least = self._fixed(1) + self._most()
-        layers = max(
-            layers_memory(counted, header, needs, need.walk) for need in needs[:: len(needs) - 1]
+        self._base = base_memory()
+        self._driver = self._base + BYTES_PER_CHUNK * chunks + 40 * counted.sizes.words.size
+        self.task = {
+            walk: max(max(n.largest, n.mirroring) for n in needs if n.walk == walk)
+            for walk in walks
+        }
+        self.least = max(self._fixed(1, walk) + self._most(walk) for walk in walks)
+        self.whole = max(
+            self._fixed(1, walk)
+            + layers_memory(counted, header, needs, walk)
+            + crew.workers * self._worker[walk]
+            for walk in walks
         )
-        self.whole = self._fixed(1) + layers + crew.workers * self._worker
         words = int(counted.stored_words.sum())
         self.in_memory = self.whole + 8 * words + 2 * whole_file
         self._is_short = 64 * words <= IN_MEMORY_BITS
         if not crew.are_processes:
             self.least = min(self.least, self.whole)
 
-    def _fixed(self, processes: int) -> int:
+    def _fixed(self, processes: int, walk: Walk) -> int:
         """What a build takes beside its workers' tasks."""
+        lists = self._lists[walk]
         if self._crew.are_processes:
-            return self._driver + self._lists + processes * (BASE + self._lists)
-        return self._driver + self._lists
+            return self._driver + lists + processes * (self._base + lists)
+        return self._driver + lists
 
     def share(self, allowed: int | None) -> tuple[dict[tuple[Walk, int], Shift], int]:
         """How every layer is worked on, and the bytes that are taken."""
@@ -225,47 +237,52 @@ class _Room:
                     whole = Shift(self._crew.workers, None)
                     return {(need.walk, need.ply): whole for need in self._needs}, taken
         if allowed is None:
-            allowed = self._fixed(self._crew.workers) + self._crew.workers * self._most()
+            allowed = self._needed(self._crew.workers)
         taken, allowed = allowed, max(allowed, self.least)
         workers = self._crew.workers
         if self._crew.are_processes:
             workers = self._processes(allowed)
-        free = allowed - self._fixed(workers)
         shifts = {}
         for need in self._needs:
+            free = allowed - self._fixed(workers, need.walk)
             walking, mirroring = (
-                self._shift(free, workers, least) for least in (need.largest, need.mirroring)
+                self._shift(free, workers, least, self._worker[need.walk])
+                for least in (need.largest, need.mirroring)
             )
             shifts[need.walk, need.ply] = walking._replace(mirroring=mirroring)
         return shifts, taken
 
-    def _shift(self, free: int, workers: int, least: int) -> Shift:
-        """How many work at once, and what each may take."""
+    def _shift(self, free: int, workers: int, least: int, aside: int) -> Shift:
+        """How many work at once, and what each may take beside its buffers."""
         if not self._crew.are_processes:
-            workers = max(1, min(workers, free // (self._worker + least)))
-        return Shift(workers, free // workers - self._worker)
+            workers = max(1, min(workers, free // (aside + least)))
+        return Shift(workers, free // workers - aside)
 
     def hire(self, hands: tuple[Hand, ...], task_memory: int | None) -> Hire:
         """What workers of a cluster take; by default their threads share their memory."""
-        aside = BASE + self._lists
-        return Hire.of(hands, task_memory, aside=aside, least=self._most())
+        aside = BASE + COMPILING + max(self._lists.values())
+        return Hire.of(hands, task_memory, aside=aside, least=max(map(self._most, self._lists)))
 
     def spread(
         self, hands: tuple[Hand, ...], hire: Hire
     ) -> tuple[dict[tuple[Walk, int], Shift], int]:
         """How every layer is worked on by a cluster, and the bytes that its driver takes."""
         places = hire.places(hands)
-        own = hire.each - self._worker
-        shifts = {(need.walk, need.ply): Shift(places, own) for need in self._needs}
-        return shifts, self._driver + self._lists
+        own = {walk: hire.each - aside for walk, aside in self._worker.items()}
+        shifts = {(n.walk, n.ply): Shift(places, own[n.walk]) for n in self._needs}
+        return shifts, self._driver + COMPILING + max(self._lists.values())
 
-    def _most(self) -> int:
-        return self._worker + self.task
+    def _most(self, walk: Walk) -> int:
+        return self._worker[walk] + self.task[walk]
+
+    def _needed(self, workers: int) -> int:
+        """What so many workers need, each for any task."""
+        return max(self._fixed(workers, walk) + workers * self._most(walk) for walk in self._lists)
 
     def _processes(self, allowed: int) -> int:
         """So many processes fit, each with lists of its own."""
         number = self._crew.workers
-        while number > 1 and self._fixed(number) + number * self._most() > allowed:
+        while number > 1 and self._needed(number) > allowed:
             number -= 1
         return number
 
@@ -442,4 +459,4 @@ def make_header(
 
 def _share_of_free_memory(least: int) -> int | None:
     free = available_memory()
-    return None if free is None else max(least, int(SHARE_OF_FREE_MEMORY * free))
+    return None if free is None else max(least, int(SHARE_OF_FREE_MEMORY * free) - COMPILING)

@@ -84,6 +84,8 @@ def remake_groups(site: Site, task: Task, room: Room) -> None:
     """Walk a task again and write its groups only: they were lost, its part was not."""
     own, _ = walk_alone(site.prepared, task, site.store.fetch, room)
     _write_groups(site, task, own)
+    if task.walk == "alive":
+        site.prepared.forget_forward()
 
 
 def _write_groups(site: Site, task: Task, own: Own) -> None:
@@ -199,6 +201,8 @@ class Threads:
         return self._pool.submit(run)
 
     def remake(self, task: Task) -> Future[None]:
+        self._rooms = Rooms()  # the forward walk's lists may have to be made again: there is room
+
         def run() -> None:
             with self._rooms.one() as room:
                 remake_groups(self._site, task, room)
@@ -253,10 +257,11 @@ def _at_desk(store: PartialTable, work: Callable[[Site, Task, Room], Result], ta
         if not _desks or _desks[0].store != store:
             store.require_worker()
             _desks.clear()
-            prepared = prepare_header(store.header, 1)
-            if store.header.counts:
-                assert prepared.forward
-            _desks.append(_Desk(store, Site(prepared, store), Rooms()))
+            _desks.append(_Desk(store, Site(prepare_header(store.header, 1), store), Rooms()))
         desk = _desks[0]
+        if task.walk == "walk":
+            desk.site.prepared.forget_forward()
+        else:
+            assert desk.site.prepared.forward
     with desk.rooms.one() as room:
         return work(desk.site, task, room)
