@@ -69,6 +69,9 @@ DISTANCES_IN_FILE, DISTANCES_IN_TIME = 2.8, 2.0
 SPILLED_SHARE = 0.8  # of the file's size: groups of both walks while building
 BYTES_PER_PLY = 20_000  # attributes and chunk tables
 SHARE_OF_FREE_MEMORY = 0.8
+# Groups of the forward walk that stay in memory take more than their words: what was packed between
+# them lies far apart. 6x5 took 90 MB more than 200 MB of groups.
+GROUPS_KEPT = 2
 IN_MEMORY_BITS = 4_000_000_000  # of all layers: half a minute at most, and half a gigabyte
 
 
@@ -217,7 +220,7 @@ class _Room:
             for walk in walks
         )
         words = int(counted.stored_words.sum())
-        self.in_memory = self.whole + 8 * words + 2 * whole_file
+        self.in_memory = self.whole + GROUPS_KEPT * 8 * words + 2 * whole_file
         self._is_short = 64 * words <= IN_MEMORY_BITS
         if not crew.are_processes:
             self.least = min(self.least, self.whole)

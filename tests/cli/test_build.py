@@ -1,6 +1,7 @@
 """`build-tablebase`: plans, refusals, interruptions."""
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -70,7 +71,7 @@ def test_wrong_options_are_usage_errors(line: str, ask: Ask) -> None:
 
 def test_ctrl_c_ends_cleanly_and_the_same_command_resumes(tmp_path: Path) -> None:
     # With less memory than a short build would take, groups and plies are kept in files.
-    asked = ["6x5", "--memory", "1G", "--dir", str(tmp_path)]
+    asked = ["6x5", "--memory", "500M", "--dir", str(tmp_path)]
     command = [sys.executable, "-m", "tablebase.cli.build", *asked]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     part = tmp_path / "connect4-6x5.h5.partial" / "ply-26.part"
@@ -102,3 +103,17 @@ def test_an_interrupted_build_says_how_to_go_on(
     assert list(tmp_path.glob("*.partial/alive-09-*.piece"))
     assert ask(line).status == 0
     assert not list(tmp_path.glob("*.partial"))
+
+
+@pytest.mark.slow
+def test_a_build_in_memory_keeps_to_its_plan(tmp_path: Path) -> None:
+    """What is packed between groups that stay lies far apart: 90 MB of 6x5 were not planned."""
+    asked = ["6x5", "--memory", "900M", "--dir", str(tmp_path)]
+    command = [sys.executable, "-m", "tablebase.cli.build", *asked]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    planned = re.search(r"(\d+) MB of memory, .* MB on disk \((.*) while", done.stderr)
+    taken = re.search(r"at most (\d+) MB of memory", done.stderr)
+    assert planned, done.stderr
+    assert taken, done.stderr
+    assert planned[0].count(planned[2]) == 2  # as much on disk while building: groups in memory
+    assert int(taken[1]) <= int(planned[1])

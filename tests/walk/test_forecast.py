@@ -184,7 +184,7 @@ def test_a_build_says_what_it_takes_and_is_refused_before_it_begins(
         assert build.main(arguments) == errors.DoesNotFitError.exit_code
         err = capsys.readouterr().err
         assert err.startswith(
-            "error: mnk-3x3-connect3 needs 627 positions to store, about 1 s, 500 MB of memory"
+            "error: mnk-3x3-connect3 needs 627 positions to store, about 1 s, 550 MB of memory"
         )
         assert err.count("\n") == 1
         assert not list(tmp_path.glob("*"))
