@@ -28,6 +28,7 @@ BUILDS = (
     ("5x4",), ("5x4", "--processes", "2"), ("5x4", "--threads", "1", "--memory", "500M"),
     ("4x4", "--from", "22"), ("5x3", "--plies", "3..9"), ("mnk", "4x3"), ("domineering", "4x4"),
     ("notakto", "4x3"), ("puissance-plus", "3x3"), ("quarto", "2x2", "--attributes", "4"),
+    ("5x4", "--cluster", "local"), ("mnk", "4x3", "--cluster", "local"),
 )  # fmt: skip
 SIGNALS = (signal.SIGKILL, signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
 PATIENCE = 300
