@@ -1,6 +1,7 @@
 """Tables that many tests read, built once; hypothesis with fixed seeds and without a clock."""
 
 import os
+import shutil
 import signal
 import sys
 from pathlib import Path
@@ -22,6 +23,11 @@ if sys.dont_write_bytecode:
     sys.pycache_prefix = str(Path(__file__).parents[1] / "build" / "pycache")
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix
+
+# Thousands of small files that nobody keeps: in memory where there is such a place, and room.
+SHARED_MEMORY = Path("/dev/shm")
+if SHARED_MEMORY.is_dir() and shutil.disk_usage(SHARED_MEMORY).free > 2_000_000_000:
+    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(SHARED_MEMORY))
 
 # A shell that runs the tests in the background has them, and all that they start, ignore Ctrl-C.
 signal.signal(signal.SIGINT, signal.default_int_handler)

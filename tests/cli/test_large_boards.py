@@ -49,7 +49,7 @@ def test_what_is_nearly_decided_is_solved(
 def test_the_rest_hits_the_time_limit(
     capsys: pytest.CaptureFixture[str], arguments: list[str]
 ) -> None:
-    assert main.main([*arguments, "--time-limit", "0.6"]) == TimeLimitError.exit_code
+    assert main.main([*arguments, "--time-limit", "0.3"]) == TimeLimitError.exit_code
     out, err = capsys.readouterr()
     assert out == ""
     assert "by the plain search" in err

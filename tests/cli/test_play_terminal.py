@@ -81,11 +81,22 @@ class Talk:
     def interrupt_prompt(self, until: str) -> None:
         """Ctrl-C at a prompt, again if it came before readline listened and was not seen."""
         for _ in range(9):
+            self._wait_until_it_waits()
             self.interrupt()
             with contextlib.suppress(pytest.fail.Exception):
                 self.until(until, SECONDS / 9)
                 return
         pytest.fail(f"no {until!r} after Ctrl-C")
+
+    def _wait_until_it_waits(self) -> None:
+        """Until it has done nothing for a tenth of a second, where the system says so."""
+        stat, before = Path(f"/proc/{self.process.pid}/stat"), None
+        for _ in range(100):
+            now = stat.read_text().rpartition(")")[2].split()[11:13] if stat.exists() else None
+            time.sleep(0.1)
+            if now == before:
+                return
+            before = now
 
     def end(self) -> int:
         """The exit code; what is left to read is thrown away."""

@@ -48,18 +48,24 @@ def test_a_short_build_keeps_its_groups_in_memory(built_5x4, tmp_path, monkeypat
     assert_same_table(path, built_5x4)
 
 
-@pytest.mark.parametrize("memory", [None, 10_000])
-def test_giant_blocks_cut_into_strips_make_the_same_table(built_5x4, tmp_path, monkeypatch, memory):
+@pytest.mark.parametrize(
+    ("size", "plies", "words", "memory"),
+    [("5x4", (16, 19), (16, 64), None), ("4x4", (11, 14), (2, 8), 10_000)],
+)
+def test_giant_blocks_cut_into_strips_make_the_same_table(
+    request, tmp_path, monkeypatch, size, plies, words, memory
+):
     """Strips of a few rows: as on boards whose blocks are giants."""
-    monkeypatch.setattr("retro.walk.halves.layer.GROUP_WORDS", (16, 64))
-    prepared = prepare(BOARD)
-    for ply in (16, 19):
+    monkeypatch.setattr("retro.walk.halves.layer.GROUP_WORDS", words)
+    board = tb.board(size)
+    prepared = prepare(board)
+    for ply in plies:
         strips = [g for g in prepared.groups(ply) if is_strip(prepared.layout, g)]
         assert len(strips) > 10
         assert any(is_strip(prepared.layout, g) for g in prepared.mirrored("walk", ply))
     path = tmp_path / "table.h5"
-    run_plan(with_task_memory(estimate_build(BOARD), memory), path)
-    assert_same_table(path, built_5x4)
+    run_plan(with_task_memory(estimate_build(board), memory), path)
+    assert_same_table(path, request.getfixturevalue(f"built_{size}"))
 
 
 @pytest.mark.parametrize("most", [1, 3, 40, 1000])

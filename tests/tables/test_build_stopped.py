@@ -95,8 +95,12 @@ KILLS = {
 }
 
 
+QUICK = ("in the forward walk", "before the table is synced", "in the middle of a ply")
+MOMENTS = [pytest.param(when, marks=[pytest.mark.slow] * (when not in QUICK)) for when in KILLS]
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
-@pytest.mark.parametrize("when", KILLS)
+@pytest.mark.parametrize("when", MOMENTS)
 def test_a_killed_build_goes_on_to_the_same_table(built_4x4, tmp_path, in_small_groups, when):
     path = tmp_path / "table.h5"
     code = KILL.format(when=KILLS[when], path=str(path), groups=SMALL_GROUPS)

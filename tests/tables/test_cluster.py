@@ -62,8 +62,7 @@ def assert_same(path, built, work=None):
     ("who", "board"),
     [
         ("threads", Connect4Board(5, 5)),
-        ("processes", Connect4Board(4, 4)),
-        ("local", Connect4Board(4, 4)),
+        *(pytest.param(who, Connect4Board(4, 4), marks=SLOW) for who in ("processes", "local")),
         *(pytest.param(who, Connect4Board(5, 4), marks=SLOW) for who in ("processes", "local")),
         *(pytest.param(who, Connect4Board(5, 5), marks=SLOW) for who in EXECUTORS[1:]),
         *(pytest.param(who, Connect4Board(6, 5), marks=SLOW) for who in EXECUTORS),
@@ -141,7 +140,7 @@ tb.build("4x4", Path({path!r}), work_dir=Path({work!r}), cluster={address!r}, re
 
 
 @pytest.mark.parametrize(
-    "finish", ["cluster", "threads", pytest.param("processes", marks=pytest.mark.slow)]
+    "finish", ["threads", *(pytest.param(who, marks=SLOW) for who in ("cluster", "processes"))]
 )
 def test_a_killed_driver_is_started_again(cluster, tmp_path, built_4x4, finish):
     path, work = tmp_path / "table.h5", tmp_path / "work"
@@ -182,7 +181,8 @@ def test_a_build_begun_by_threads_is_finished_by_a_cluster(
     assert_same(path, built_4x4, work)
 
 
-@pytest.mark.parametrize("after", [pytest.param(False, marks=pytest.mark.slow), True])
+@SLOW
+@pytest.mark.parametrize("after", [False, True])
 def test_a_worker_that_dies_is_replaced_by_the_other(tmp_path, built_4x4, after):
     mark = tmp_path / "died"
     preload = DIE.format(ply=12, mark=str(mark), after=after)
@@ -194,7 +194,7 @@ def test_a_worker_that_dies_is_replaced_by_the_other(tmp_path, built_4x4, after)
         assert_same(path, built_4x4, work)
 
 
-@pytest.mark.slow
+@SLOW
 def test_a_new_worker_goes_on_when_the_last_one_was_lost(tmp_path, built_4x4):
     mark, said = tmp_path / "died", []
     preload = DIE.format(ply=12, mark=str(mark), after=False)
@@ -214,7 +214,7 @@ def test_a_new_worker_goes_on_when_the_last_one_was_lost(tmp_path, built_4x4):
         assert_same(path, built_4x4, work)
 
 
-@pytest.mark.slow
+@SLOW
 def test_a_scheduler_that_dies_ends_the_build_which_can_be_resumed(tmp_path, built_4x4):
     path, work = tmp_path / "table.h5", tmp_path / "work"
     with machines(tmp_path, workers=1) as found:
@@ -232,7 +232,7 @@ def test_a_scheduler_that_dies_ends_the_build_which_can_be_resumed(tmp_path, bui
     assert_same(path, built_4x4, work)
 
 
-@pytest.mark.slow
+@SLOW
 def test_a_task_that_fails_for_any_reason_is_tried_again_and_then_named(tmp_path):
     with (
         machines(tmp_path, workers=1, preload=FAIL) as found,
@@ -241,7 +241,7 @@ def test_a_task_that_fails_for_any_reason_is_tried_again_and_then_named(tmp_path
         build_tablebase(BOARD, tmp_path / "table.h5", cluster=found.address)
 
 
-@pytest.mark.slow
+@SLOW
 def test_a_worker_of_another_rule_is_refused_by_name(tmp_path):
     said = []
     with machines(tmp_path, workers=1, preload=OTHER_RULE) as found:

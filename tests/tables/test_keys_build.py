@@ -203,10 +203,10 @@ def test_families_too_large_for_a_task_are_cut_into_shares(
 ) -> None:
     """5x5 three-in-a-row was planned for 2 GB and ended on ply 12: a family was too large."""
     name = "mnk 3x3 connect=3"
-    monkeypatch.setattr(plan.Room, "limits", lambda *_: Limits(12, 200))
+    monkeypatch.setattr(plan.Room, "limits", lambda *_: Limits(16, 200))
     with pytest.raises(DoesNotFitError, match="too many keys"):
         tb.build(name, tmp_path / "whole.h5", distances=distances)
-    monkeypatch.setattr(plan, "KEYS_OF_A_SHARE", 2)
+    monkeypatch.setattr(plan, "KEYS_OF_A_SHARE", 4)
     assert digest(tb.build(name, tmp_path / "t.h5", distances=distances).path) == tables[name]
 
 

@@ -177,7 +177,8 @@ def test_a_build_begun_by_threads_is_finished_by_a_cluster(
     assert_same(path, digests[BOARD], work)
 
 
-@pytest.mark.parametrize("after", [pytest.param(False, marks=pytest.mark.slow), True])
+@pytest.mark.slow
+@pytest.mark.parametrize("after", [False, True])
 @pytest.mark.usefixtures("small_tasks")
 def test_a_worker_that_dies_is_replaced_by_the_other(
     digests: dict[str, str], tmp_path: Path, after: bool

@@ -153,7 +153,7 @@ def test_a_value_where_a_look_decides_is_found_by_the_full_check(copy: Path) -> 
         check(copy, "full")
 
 
-@pytest.mark.parametrize("number", [16, pytest.param(400, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("number", [8, pytest.param(400, marks=pytest.mark.slow)])
 def test_every_forged_bit_of_a_ply_is_found_by_the_full_check(
     sound: Path, copy: Path, number: int
 ) -> None:

@@ -57,7 +57,8 @@ def test_what_is_no_file_is_refused_at_once(tmp_path, kind, capsys):
     assert said.err.count("\n") == 1
 
 
-def test_a_pipe_that_nobody_writes_into_holds_no_position(tmp_path, capsys):
+def test_a_pipe_that_nobody_writes_into_holds_no_position(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("tablebase.cli.input.PIPE_SECONDS", 0.5)
     os.mkfifo(tmp_path / "position")
     for words in ([str(tmp_path / "position")], ["--grid", str(tmp_path / "position")]):
         assert main(["probe", "3x3", *words]) == BadTextError.exit_code

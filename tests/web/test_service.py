@@ -439,7 +439,7 @@ def test_boards_are_bounded() -> None:
 
 def test_many_clients_at_once(service: Running) -> None:
     """No error but 503, and every answer right."""
-    _load(service, clients=40, seconds=4)
+    _load(service, clients=40, seconds=2)
 
 
 @pytest.mark.slow
