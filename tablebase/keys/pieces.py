@@ -225,10 +225,15 @@ class PieceStore:
 
     def pieces(self, ply: int) -> list[Task]:
         """The pieces of keys of a finished layer, in order; raises `LostGroupError`."""
-        gaps = self.missing("alive", ply)
+        return self._all("alive", ply)
+
+    def _all(self, walk: Walk, ply: int) -> list[Task]:
+        """The pieces of a finished ply, by one look: another process may remove a damaged one."""
+        there = self._there(walk, ply)
+        gaps = self._gaps(walk, ply, there)
         if gaps:
             raise self._lost(gaps[0], "no such file")
-        return self._there("alive", ply)
+        return there
 
     def _there(self, walk: Walk, ply: int) -> list[Task]:
         """The pieces of a ply that are there, in order; no group is in two of them."""
@@ -245,8 +250,11 @@ class PieceStore:
 
     def missing(self, walk: Walk, ply: int) -> list[Task]:
         """The stretches of groups of a ply that no task has done yet."""
+        return self._gaps(walk, ply, self._there(walk, ply))
+
+    def _gaps(self, walk: Walk, ply: int, there: list[Task]) -> list[Task]:
         gaps, at = [], 0
-        for task in self._there(walk, ply):
+        for task in there:
             gaps.append(Task(walk, ply, at, task.first))
             at = task.last
         gaps.append(Task(walk, ply, at, self.groups))
@@ -273,10 +281,7 @@ class PieceStore:
 
     def total(self, walk: Walk, ply: int) -> Counts:
         """The counts of all pieces of a ply; raises `LostGroupError`."""
-        gaps = self.missing(walk, ply)
-        if gaps:
-            raise self._lost(gaps[0], "no such file")
-        return sum((self.head(t).counts for t in self._there(walk, ply)), self._no_counts(walk))
+        return sum((self.head(t).counts for t in self._all(walk, ply)), self._no_counts(walk))
 
     def a_state(self, ply: int) -> tuple[int, int]:
         """Any state of a layer that has one."""

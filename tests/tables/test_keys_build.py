@@ -11,10 +11,12 @@ import numpy as np
 import pytest
 
 import tablebase as tb
-from retro.errors import ChecksumError, DoesNotFitError
+from retro.errors import ChecksumError, DoesNotFitError, LostGroupError
 from retro.index.keys.keys import Keys
 from retro.walk.keys.task import Limits
 from tablebase.keys import build, cutting, join, plan, work
+from tablebase.keys.format import header_for
+from tablebase.keys.pieces import PieceStore, Task
 
 assert hdf5plugin  # registers the zstd filter: parts of who did not are joined all the same
 BOARDS = [
@@ -23,6 +25,10 @@ BOARDS = [
     "notakto 3x3 connect=3",
     "quarto 2x2 attributes=2",
 ]
+
+
+class Stopped(Exception):
+    """A build ends here."""
 
 
 def digest(path: Path) -> str:
@@ -148,6 +154,40 @@ def test_a_piece_that_is_always_lost_ends_the_build(
         tb.build(BOARDS[0], tmp_path / "t.h5", threads=1)
 
 
+def test_a_piece_that_another_process_removes_is_listed_or_missed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Looked for twice, it was there and then not: the layer was read without it."""
+    there, seen = PieceStore._there, []
+
+    def remove_afterwards(self: PieceStore, walk: Any, ply: int) -> list[Task]:
+        found = there(self, walk, ply)
+        if (walk, ply) == ("alive", 4) and len(found) > 1 and not seen:
+            self.place(found[1]).unlink()  # as whoever finds it damaged does
+            seen.append(found)
+        return found
+
+    def stop(progress: tb.Progress) -> None:
+        if (progress.phase, progress.ply) == ("backward", 5):
+            raise Stopped
+
+    monkeypatch.setattr(cutting, "LEAST_KEYS", 10)
+    path = tmp_path / "t.h5"
+    with pytest.raises(Stopped):
+        tb.build(BOARDS[0], path, report=stop)
+    board = tb.board(BOARDS[0])
+    detail = tb.plan(board).detail
+    assert isinstance(detail, plan.Detail)
+    store = PieceStore(path, header_for(board.start()), detail.cut)
+    monkeypatch.setattr(PieceStore, "_there", remove_afterwards)
+    listed = store.pieces(4)
+    assert listed == seen[0]
+    with pytest.raises(LostGroupError, match="no such file"):
+        store.pieces(4)
+    with pytest.raises(LostGroupError, match="damaged or missing"):
+        store.head(listed[1])
+
+
 @pytest.mark.slow
 def test_processes_give_the_same_bytes(
     distances: bool, tables: dict[str, str], tmp_path: Path
@@ -181,9 +221,6 @@ def test_killed_and_resumed_with_another_memory(
 def test_pieces_of_a_table_with_distances_are_not_those_of_one_without(tmp_path: Path) -> None:
     """What the one has left is nothing that the other goes on from."""
     path = tmp_path / "t.h5"
-
-    class Stopped(Exception):
-        pass
 
     def stop(progress: tb.Progress) -> None:
         if (progress.phase, progress.ply) == ("backward", 6):
