@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 BOARD = (5, 4)  # takes no time, and calls every kernel
-STRIPS = (16, 64)  # words of a group, so that giants are cut into strips
+IN_STRIPS = (4, 4)  # smaller still: it is cut into hundreds of tasks
+STRIPS = (2, 8)  # words of a group, so that giants are cut into strips
 
 
 def noted(build: Callable[[], object]) -> list[str]:
@@ -58,7 +59,7 @@ def build_in_tasks(path: Path) -> None:
     from tablebase.plans import How, Order
 
     layer.GROUP_WORDS = STRIPS
-    plan = estimate_build(Connect4Board(*BOARD), How(threads=1, distances=True))
+    plan = estimate_build(Connect4Board(*IN_STRIPS), How(threads=1, distances=True))
     shifts = {key: shift._replace(task_memory=10_000) for key, shift in plan.shifts.items()}
     run(replace(plan, shifts=shifts, in_memory=False), path, Order())
 

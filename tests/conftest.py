@@ -27,13 +27,14 @@ if sys.dont_write_bytecode:
 # Thousands of small files that nobody keeps: in memory where there is such a place, and room.
 SHARED_MEMORY = Path("/dev/shm")
 if SHARED_MEMORY.is_dir() and shutil.disk_usage(SHARED_MEMORY).free > 2_000_000_000:
-    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(SHARED_MEMORY))
+    for name in ("PYTEST_DEBUG_TEMPROOT", "TMPDIR"):
+        os.environ.setdefault(name, str(SHARED_MEMORY))
 
 # A shell that runs the tests in the background has them, and all that they start, ignore Ctrl-C.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # The first example may compile a kernel, so a deadline would measure numba.
-settings.register_profile("retro", deadline=None, derandomize=True, max_examples=60)
+settings.register_profile("retro", deadline=None, derandomize=True, max_examples=40)
 settings.load_profile("retro")
 
 

@@ -88,8 +88,8 @@ def test_a_table_of_a_large_board_is_refused_in_a_short_line(
     ("arguments", "moves"),
     [
         (["mnk", "--board", "9x9", "--connect", "5"], "e5\na1\n"),
-        (["puissance-plus", "--board", "20x20"], "e5\nquit\n"),
-        (["domineering", "--board", "9x9"], "a1\nquit\n"),
+        pytest.param(["puissance-plus", "--board", "20x20"], "e5\nquit\n", marks=pytest.mark.slow),
+        pytest.param(["domineering", "--board", "9x9"], "a1\nquit\n", marks=pytest.mark.slow),
     ],
 )
 def test_on_a_large_board_perfect_says_what_it_can(

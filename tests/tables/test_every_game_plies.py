@@ -39,7 +39,9 @@ from tablebase.tables import Table
 KEPT = range(1, 3)
 
 
-@pytest.fixture(params=[False, True], ids=["values", "distances"])
+@pytest.fixture(
+    params=[pytest.param(False, marks=pytest.mark.slow), True], ids=["values", "distances"]
+)
 def distances(request: pytest.FixtureRequest) -> bool:
     return bool(request.param)
 

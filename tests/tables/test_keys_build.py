@@ -36,7 +36,11 @@ def digest(path: Path) -> str:
         return str(table.digest)
 
 
-@pytest.fixture(scope="module", params=[False, True], ids=["values", "distances"])
+@pytest.fixture(
+    scope="module",
+    params=[pytest.param(False, marks=pytest.mark.slow), True],
+    ids=["values", "distances"],
+)
 def distances(request: pytest.FixtureRequest) -> bool:
     return bool(request.param)
 

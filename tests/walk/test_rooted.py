@@ -364,8 +364,8 @@ def compare_with_solver(board, empty, seed, at_most):
 
 @pytest.mark.parametrize("board", LARGE)
 def test_the_forward_solver_agrees_with_rooted_tables(board):
-    cases = [(empty, seed) for seed, empty in enumerate((12, 14, 16, 18))]
-    assert sum(compare_with_solver(board, *case, at_most=400) for case in cases) > 1000
+    cases = [(empty, seed) for seed, empty in enumerate((12, 14, 16))]
+    assert sum(compare_with_solver(board, *case, at_most=400) for case in cases) > 700
 
 
 @pytest.mark.slow
