@@ -86,7 +86,7 @@ def test_each_level_beats_the_one_below_on_small_boards(text) -> None:
     board = make_board(text)
     arena = Arena(Means(second=0.05))
     for weak, strong in pairwise(LEVELS):
-        games = 80 if strong in ("hard", "perfect") else 60
+        games = 60 if strong in ("hard", "perfect") else 40
         tally = Tally([weak, strong])
         for bout, record in run(schedule(board, [weak, strong], games, seed=2), arena):
             tally.add(bout, record)

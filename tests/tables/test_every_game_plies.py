@@ -28,12 +28,13 @@ from retro.errors import (
     WrongBoardError,
 )
 from retro.games.game import Board, Position
+from retro.index.keys.keys import Keys
 from retro.walk.keys.forecast import forecast
-from tablebase.answers import LEVELS
+from tablebase.answers import LEVELS, Level
 from tablebase.files.seal import ply_name, table_digest
 from tablebase.keys.format import ALL, OF_SOME_PLIES
 from tablebase.keys.reader import KeysReader
-from tablebase.keys.store import KeysFile, read_header, read_record
+from tablebase.keys.store import KeysFile, Page, read_header, read_record
 from tablebase.tables import Table
 
 KEPT = range(1, 3)
@@ -316,6 +317,21 @@ def test_full_finds_every_wrong_value(
             monkeypatch.setattr(reader, "stored", planted.__getitem__)
             with pytest.raises(VerificationError, match=f"ply {ply} holds .* its successors say"):
                 tb.verify(table, "full")
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_every_level_finds_a_key_that_is_not_there(
+    copy: Path, level: Level, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with tb.open_tablebase(copy) as table:
+        reader = table.reader
+        assert isinstance(reader, KeysReader)
+        truth = {ply: reader.stored(ply) for ply in KEPT}
+        keys, values = truth[2]
+        less = Page(Keys(keys.a[1:], keys.b[1:]), values[1:])
+        monkeypatch.setattr(reader, "stored", {**truth, 2: less}.__getitem__)
+        with pytest.raises(VerificationError, match="ply 2"):
+            tb.verify(table, level)
 
 
 @pytest.mark.parametrize("ply", [0, 3])
