@@ -114,6 +114,9 @@ def least(*words: str) -> float:
 def starts() -> list[Figure]:
     """What one question costs in a new process, beside what nobody can do without."""
     with tempfile.TemporaryDirectory() as folder:
+        # As after any installation, sources are compiled once, also where bytecode is forbidden.
+        if os.environ.pop("PYTHONDONTWRITEBYTECODE", ""):
+            os.environ["PYTHONPYCACHEPREFIX"] = folder
         run("-c", BUILD, "5x4", "--quiet", "--dir", folder)
         probe = least("-m", "tablebase", "probe", "5x4", "443", "--dir", folder)
         solve = least("-m", "tablebase", "solve", "5x4", "443", "--memory", "16M", "--dir", "none")
