@@ -30,6 +30,13 @@ def click_target(visitor: Visitor, number: int) -> None:
     visitor.page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
 
 
+def leave(visitor: Visitor, dialog: str) -> None:
+    """Close a dialog by Escape; a key that is pressed before the focus is back is lost."""
+    visitor.page.keyboard.press("Escape")
+    visitor.page.wait_for_selector(f"{dialog}:not([open])", state="attached")
+    visitor.page.wait_for_function("() => !document.activeElement.closest('dialog')")
+
+
 def play_on(visitor: Visitor, choose: Any) -> int:
     """Let somebody choose targets until the game is over; how many moves it took."""
     for ply in range(MOST_PLIES):
@@ -117,8 +124,7 @@ def test_keys_do_what_buttons_do(visitor: Visitor) -> None:
     visitor.page.wait_for_selector('#flip[aria-pressed="true"]')
     keyboard.press("?")
     visitor.page.wait_for_selector("#keys[open]")
-    keyboard.press("Escape")
-    visitor.page.wait_for_selector("#keys:not([open])", state="attached")
+    leave(visitor, "#keys")
     keyboard.press("m")
     keyboard.type("4")
     keyboard.press("Enter")
@@ -128,8 +134,7 @@ def test_keys_do_what_buttons_do(visitor: Visitor) -> None:
     visitor.wait("2/3")
     keyboard.press("e")
     visitor.page.wait_for_selector("#editor[open]")
-    keyboard.press("Escape")
-    visitor.page.wait_for_selector("#editor:not([open])", state="attached")
+    leave(visitor, "#editor")
     keyboard.press("n")
     visitor.wait("0/0")
 
