@@ -10,7 +10,7 @@ from retro.errors import EXIT_INTERRUPTED
 from tablebase import answers
 from tablebase.cli import show
 from tablebase.cli.grammar import BUILD, Command, read_words
-from tablebase.cli.guard import run, say
+from tablebase.cli.guard import run, say, shorten
 from tablebase.cli.options import (
     MOST_THREADS,
     add_root,
@@ -118,9 +118,9 @@ def _plan(asked: Asked, board: Board, root: Position | None, path: Path) -> int:
         show.print_plan(found, path, fits=obstacle is None)
     warning = found.warning(folder)
     if obstacle is not None:
-        say(f"would be refused: {obstacle}")
+        say(shorten(f"would be refused: {obstacle}"))
     elif warning is not None:
-        say(f"warning: {warning}")
+        say(shorten(f"warning: {warning}"))
     return 0
 
 

@@ -105,6 +105,14 @@ def test_an_interrupted_build_says_how_to_go_on(
     assert not list(tmp_path.glob("*.partial"))
 
 
+def test_what_would_be_refused_is_said_in_a_short_line(ask: Ask) -> None:
+    """The name of such a board is as long as a line."""
+    said = ask("bt puissance-plus 7x6 --plan")
+    assert said.status == 0
+    assert said.err.startswith("would be refused: puissance-plus-7x6")
+    assert len(said.err.splitlines()[-1]) <= 200
+
+
 @pytest.mark.slow
 def test_a_build_in_memory_keeps_to_its_plan(tmp_path: Path) -> None:
     """What is packed between groups that stay lies far apart: 90 MB of 6x5 were not planned."""

@@ -45,7 +45,7 @@ def some_of(game: Game, most: int) -> list[tuple[Stones, int]]:
     return cases(game)[:: 1 + len(cases(game)) // most]
 
 
-SOME = pytest.mark.parametrize("most", [25_000, pytest.param(10**9, marks=pytest.mark.slow)])
+SOME = pytest.mark.parametrize("most", [10_000, pytest.param(10**9, marks=pytest.mark.slow)])
 CONNECT_GAMES = [ConnectGame(Connect4Board(*sizes)) for sizes in CONNECT_BOARDS]
 SMALL_GAMES: list[Game] = [
     *(ConnectGame(Connect4Board(*sizes)) for sizes in SMALL_CONNECT),

@@ -98,7 +98,12 @@ GAMES = {
 }
 
 
-@pytest.mark.parametrize("name", GAMES)
+LONG = "mnk 4,4,4"
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name == LONG)) for name in GAMES]
+)
 def test_the_guide_changes_no_value(name: str) -> None:
     game = GAMES[name]
     plain = search(game)

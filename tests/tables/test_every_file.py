@@ -34,6 +34,21 @@ assert hdf5plugin  # importing it is what teaches h5py to write zstd
 DATASETS = {"two-halves": ("win", "loss"), "sorted-keys": ("values",)}
 
 
+# One game of each index and width of keys; the others have the same files.
+FEW = ("connect4", "mnk", "quarto")
+
+
+@pytest.fixture(
+    scope="session",
+    params=[pytest.param(name, marks=[pytest.mark.slow] * (name not in FEW)) for name in NAMES],
+)
+def small(request: pytest.FixtureRequest, small_folder: Path) -> Board:
+    """The small board of a game, its table built in `small_folder`."""
+    board = small_board(request.param)
+    tb.build(board, folder=small_folder)
+    return board
+
+
 @pytest.fixture
 def path(small: Board, small_folder: Path, tmp_path: Path) -> Path:
     """A copy of a game's small table that a test may break, in a folder of its own."""
