@@ -4,8 +4,8 @@ Numba compiles one kernel at a time in a process, and which types a kernel will 
 is known only when it is called. So the types are written down once, kernel after kernel in
 the order of their first call (`signatures/`), and two processes work towards each other:
 
-    main     1  2  3  4  5 .            as the build calls them
-    helper                . 6  7  8     from the end, into the same cache
+    main     1  2     4  5 .            as the build calls them
+    helper         3      . 6  7  8     one of the middle, then from the end, into the same cache
 
 Whoever begins with a kernel claims it; the main process waits for what the helper has
 claimed and loads it from disk. A record that is out of date does no harm: what the
@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from retro import kernel_cache
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from numba.core.types import Type
 
@@ -41,6 +41,9 @@ SIGNATURES = Path(__file__).parent / "signatures"
 IN_TASKS = "-in-tasks"  # the record of a build that has a limit
 WORTH_A_PROCESS = 4  # kernels; starting one takes as long as compiling a small kernel
 POLL_SECONDS = 0.02
+# The main process has more to compile up to where they would meet: the helper first relieves it of
+# this one, which is called late enough. A first build of 5x4 takes 13.4 s instead of 14.9.
+RELIEF = "_list_ended"
 
 
 class Wanted(NamedTuple):
@@ -205,10 +208,16 @@ def claim(folder: Path, file: str) -> bool:
     return True
 
 
+def helper_order(record: Sequence[Wanted]) -> list[Wanted]:
+    """What the helper compiles first, second and so on, unless it is claimed or there."""
+    backwards = list(record)[::-1]
+    return sorted(backwards, key=lambda wanted: wanted.function != RELIEF)
+
+
 def main() -> None:
     name, folder = sys.argv[1:]
     parent, shelf = os.getppid(), kernel_cache.shelf()
-    for wanted in reversed(signatures(name)):
+    for wanted in helper_order(signatures(name)):
         file = wanted.file
         if os.getppid() != parent or not Path(folder).exists():
             return  # nobody waits any more

@@ -36,6 +36,14 @@ def test_the_record_is_what_a_build_calls() -> None:
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.parametrize("name", ["two-halves", "two-halves-in-tasks"])
+def test_the_helper_begins_with_one_of_the_middle_and_goes_on_from_the_end(name: str) -> None:
+    record = ahead.signatures(name)
+    first, *rest = ahead.helper_order(record)
+    assert (first.function, first in record[1:-1]) == (ahead.RELIEF, True)
+    assert rest == [wanted for wanted in reversed(record) if wanted != first]
+
+
 @pytest.mark.parametrize("text", ["", "array(uint64, 1d, C) x", "tuple(int64"])
 def test_what_is_no_type_is_refused(text: str) -> None:
     with pytest.raises((ValueError, AttributeError)):
