@@ -217,6 +217,13 @@ def check_finished(
 # Data.
 
 
+def _dataset_properties() -> h5py.h5p.PropDCID:
+    """Nobody asks when a data set was made, and two builds of a table are the same file."""
+    properties = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+    properties.set_obj_track_times(False)
+    return properties
+
+
 def _make_dataset(
     group: Group, name: str, shape: tuple[int, np.dtype[np.generic]], chunk: int, filters: Filters
 ) -> h5py.h5d.DatasetID:
@@ -226,7 +233,7 @@ def _make_dataset(
     with a filter that it does not have, though it never gets to use it.
     """
     length, dtype = shape
-    properties = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+    properties = _dataset_properties()
     if length:
         properties.set_chunk((min(length, chunk),))
         if filters.shuffle:
@@ -283,7 +290,7 @@ def read_frame(group: Group, name: str, first: int) -> bytes:
 
 def write_plain(group: Group, name: str, content: bytes) -> None:
     """Write bytes as they are; if they are few, among the contents of the file."""
-    properties = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+    properties = _dataset_properties()
     if len(content) <= MOST_COMPACT:
         properties.set_layout(h5py.h5d.COMPACT)
     space = h5py.h5s.create_simple((len(content),))

@@ -4,6 +4,7 @@ import re
 import shutil
 from pathlib import Path
 
+import h5py
 import pytest
 
 import tablebase as tb
@@ -74,6 +75,24 @@ def test_a_build_says_how_it_goes_and_is_done_once(small: Board, tmp_path: Path)
     assert tb.build(str(small), built.path).was_there
     assert built.path.read_bytes() == before
     assert not tb.build(small, folder=tmp_path, force=True).was_there
+
+
+def test_a_file_does_not_say_when_it_was_made(
+    small: Board, small_folder: Path, tmp_path: Path
+) -> None:
+    """Two builds, at any time, are the same file, byte by byte."""
+    path = table_path(small.start(), small_folder)
+    seen = []
+
+    def look(_: str, item: object) -> None:
+        if isinstance(item, h5py.Dataset):
+            seen.append(item.id.get_create_plist().get_obj_track_times())
+
+    with h5py.File(path) as file:
+        file.visititems(look)
+    assert set(seen) == {False}
+    again = tb.build(small, tmp_path / "again.h5", threads=1).path
+    assert again.read_bytes() == path.read_bytes()
 
 
 def test_threads_and_memory_do_not_change_a_table(
