@@ -51,7 +51,10 @@ def test_the_trees_are_all_there_are() -> None:
     assert sum(len(trees.shapes(*size)) for size in SMALL) == 633
 
 
-@pytest.mark.parametrize(("leaves", "plies"), SMALL)
+@pytest.mark.parametrize(
+    ("leaves", "plies"),
+    [pytest.param(*size, marks=[pytest.mark.slow] * (size == (4, 3))) for size in SMALL],
+)
 def test_small_trees_as_brute_force_has_them(leaves: int, plies: int) -> None:
     counts = [check(shape, leaves) for shape in trees.shapes(leaves, plies)]
     solved, refused = (sum(column) for column in zip(*counts, strict=True))

@@ -25,7 +25,7 @@ pytestmark = pytest.mark.usefixtures("in_files")
 @pytest.mark.parametrize(
     ("size", "group_words", "memory"),
     [
-        ("5x4", SMALL_GROUPS, 100_000),
+        pytest.param("5x4", SMALL_GROUPS, 100_000, marks=pytest.mark.slow),
         ("5x5", (1 << 12, 1 << 16), 10**7),  # layers of several chunks, which tasks join
         pytest.param("5x5", SMALL_GROUPS, 100_000, marks=pytest.mark.slow),
         pytest.param("5x5", SMALL_GROUPS, 10**9, marks=pytest.mark.slow),

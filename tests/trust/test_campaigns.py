@@ -13,7 +13,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "scripts"))
 import campaign
 from campaigns import common, hostile, power
 
-FEW = {"hostile": 12, "flip": 64, "fuzz": 40, "parsers": 3, "power": 3}
+FEW = {"hostile": 8, "flip": 32, "fuzz": 40, "parsers": 3, "power": 3}
 
 
 @pytest.mark.parametrize("kind", ["hostile", "flip", "fuzz", "parsers", "power"])
