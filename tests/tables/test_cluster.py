@@ -78,6 +78,7 @@ def test_every_executor_makes_the_recorded_bytes(tmp_path, who, board, request, 
     assert digests(path) == (digests(built_4x4.path) if board == BOARD else recorded(board))
 
 
+@SLOW
 def test_separate_workers_make_the_recorded_bytes_and_are_told_of(cluster, tmp_path, built_5x4):
     board, seen, said = Connect4Board(5, 4), [], []  # with plies of several tasks
     path, work = tmp_path / "table.h5", tmp_path / "work"
@@ -96,6 +97,7 @@ def test_separate_workers_make_the_recorded_bytes_and_are_told_of(cluster, tmp_p
     assert said[0].startswith(f"cluster at {cluster.address}")
 
 
+@SLOW
 def test_a_damaged_group_is_made_again(cluster, tmp_path, built_4x4):
     path, work = tmp_path / "table.h5", tmp_path / "work"
     damaged = []
@@ -111,6 +113,7 @@ def test_a_damaged_group_is_made_again(cluster, tmp_path, built_4x4):
     assert_same(path, built_4x4, work)
 
 
+@SLOW
 def test_a_second_driver_is_refused(cluster, tmp_path):
     options = {"cluster": cluster.address, "work_dir": tmp_path / "work"}
     refused = []
@@ -139,6 +142,7 @@ tb.build("4x4", Path({path!r}), work_dir=Path({work!r}), cluster={address!r}, re
 """
 
 
+@SLOW
 @pytest.mark.parametrize(
     "finish", ["threads", *(pytest.param(who, marks=SLOW) for who in ("cluster", "processes"))]
 )
@@ -161,6 +165,7 @@ def test_a_killed_driver_is_started_again(cluster, tmp_path, built_4x4, finish):
     assert_same(path, built_4x4, work)
 
 
+@SLOW
 def test_a_build_begun_by_threads_is_finished_by_a_cluster(
     cluster, tmp_path, built_4x4, monkeypatch
 ):

@@ -95,6 +95,7 @@ def assert_same(path: Path, wanted: str, work: Path) -> None:
     assert not list(work.glob("*"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", BOARDS)
 @pytest.mark.usefixtures("small_tasks")
 def test_a_cluster_makes_the_same_bytes(
@@ -121,6 +122,7 @@ def test_a_local_cluster_makes_the_same_bytes(digests: dict[str, str], tmp_path:
         assert digest(path) == digest(tb.build(BOARD, other, **how).path)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("small_tasks")
 def test_a_damaged_piece_is_made_again(
     cluster: Machines, digests: dict[str, str], tmp_path: Path
@@ -139,6 +141,7 @@ def test_a_damaged_piece_is_made_again(
     assert_same(path, digests[BOARD], work)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("finish", ["cluster", pytest.param("threads", marks=pytest.mark.slow)])
 def test_a_killed_driver_is_started_again(
     cluster: Machines, digests: dict[str, str], tmp_path: Path, finish: str
