@@ -6,6 +6,7 @@ nothing of a game but what `retro.games.game` promises.
 
 from typing import NamedTuple
 
+import tablebase as tb
 from retro.games.catalogue import make_board
 
 
@@ -36,6 +37,13 @@ CASES = {
 def small_board(name):
     """The small board of a game."""
     return make_board(name, CASES[name].small)
+
+
+def build_small(name, folder):
+    """The small board of a game, its table built in a folder."""
+    board = small_board(name)
+    tb.build(board, folder=folder)
+    return board
 
 
 def all_boards(name):

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from catalogue_cases import small_board
+from catalogue_cases import build_small
 from hypothesis import settings
 from plain import connect4 as naive
 
@@ -26,9 +26,14 @@ if sys.dont_write_bytecode:
 
 # Thousands of small files that nobody keeps: in memory where there is such a place, and room.
 SHARED_MEMORY = Path("/dev/shm")
-if SHARED_MEMORY.is_dir() and shutil.disk_usage(SHARED_MEMORY).free > 2_000_000_000:
-    for name in ("PYTEST_DEBUG_TEMPROOT", "TMPDIR"):
-        os.environ.setdefault(name, str(SHARED_MEMORY))
+ROOM = 2_000_000_000
+if (
+    "TMPDIR" not in os.environ  # nobody has chosen a place
+    and SHARED_MEMORY.is_dir()
+    and shutil.disk_usage(SHARED_MEMORY).free > ROOM
+):
+    # Here `tempfile` has made up its mind already; what tests start has not.
+    os.environ["PYTEST_DEBUG_TEMPROOT"] = os.environ["TMPDIR"] = str(SHARED_MEMORY)
 
 # A shell that runs the tests in the background has them, and all that they start, ignore Ctrl-C.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -75,9 +80,7 @@ def small_folder(tmp_path_factory):
 @pytest.fixture(scope="session", params=NAMES)
 def small(request, small_folder):
     """The small board of every game, its table built in `small_folder`."""
-    board = small_board(request.param)
-    tb.build(board, folder=small_folder)
-    return board
+    return build_small(request.param, small_folder)
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import h5py
 import hdf5plugin
 import numpy as np
 import pytest
-from catalogue_cases import small_board
+from catalogue_cases import build_small, small_board
 from plain.recursion import every_position, layer
 
 import tablebase as tb
@@ -44,9 +44,7 @@ FEW = ("connect4", "mnk", "quarto")
 )
 def small(request: pytest.FixtureRequest, small_folder: Path) -> Board:
     """The small board of a game, its table built in `small_folder`."""
-    board = small_board(request.param)
-    tb.build(board, folder=small_folder)
-    return board
+    return build_small(request.param, small_folder)
 
 
 @pytest.fixture

@@ -298,23 +298,27 @@ def seal(path: Path) -> None:
         file.attrs["digest"] = np.bytes_(digest)
 
 
+def stored_layers(table: Table) -> dict[int, Page]:
+    """The layers that a table keeps."""
+    assert isinstance(table.reader, KeysReader)
+    return {ply: table.reader.stored(ply) for ply in KEPT}
+
+
 @pytest.mark.parametrize("ply", KEPT)
 def test_full_finds_every_wrong_value(
     copy: Path, ply: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of the last ply, too, whose successors are not kept."""
     with tb.open_tablebase(copy) as table:
-        reader = table.reader
-        assert isinstance(reader, KeysReader)
-        truth = reader.stored(ply)
+        layers = stored_layers(table)
+        truth = layers[ply]
         others = {int(value) for value in truth.values} | {1, -1} if len(truth.values) else set()
         monkeypatch.setattr("tablebase.keys.check._check_layers", lambda *_: None)
         for place in range(truth.keys.size):
             values = truth.values.copy()
             values[place] = min(others - {int(values[place])})
-            wrong = truth._replace(values=values)
-            planted = {**{p: KeysReader.stored(reader, p) for p in KEPT}, ply: wrong}
-            monkeypatch.setattr(reader, "stored", planted.__getitem__)
+            planted = {**layers, ply: truth._replace(values=values)}
+            monkeypatch.setattr(table.reader, "stored", planted.__getitem__)
             with pytest.raises(VerificationError, match=f"ply {ply} holds .* its successors say"):
                 tb.verify(table, "full")
 
@@ -324,12 +328,10 @@ def test_every_level_finds_a_key_that_is_not_there(
     copy: Path, level: Level, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with tb.open_tablebase(copy) as table:
-        reader = table.reader
-        assert isinstance(reader, KeysReader)
-        truth = {ply: reader.stored(ply) for ply in KEPT}
-        keys, values = truth[2]
+        layers = stored_layers(table)
+        keys, values = layers[2]
         less = Page(Keys(keys.a[1:], keys.b[1:]), values[1:])
-        monkeypatch.setattr(reader, "stored", {**truth, 2: less}.__getitem__)
+        monkeypatch.setattr(table.reader, "stored", {**layers, 2: less}.__getitem__)
         with pytest.raises(VerificationError, match="ply 2"):
             tb.verify(table, level)
 
