@@ -9,7 +9,7 @@ import pytest
 from plain import distance as plain
 from plain.distance import positions
 
-from retro.search.connect4 import bits, bounds, engine
+from retro.search.connect4 import bits, bounds, engine, goals
 from retro.search.connect4 import table as tables
 
 PLAINLY_SLOW = pytest.param((4, 4, 4), marks=pytest.mark.slow)  # for the recursion
@@ -97,7 +97,7 @@ def test_codes_are_equal_only_for_mirror_images(shape):
 @pytest.mark.parametrize("shape", [(2, 4), (3, 3), (4, 2), (5, 1)])
 def test_scramble_is_one_to_one(shape):
     board = bits.make_board(*shape, 2)
-    _, hashing = tables.make_table(board, 1 << 6)
+    hashing = tables.make_hashing(board, tables.make_table(board, 1 << 6)[1])
     size = 1 << int(board.width * board.step)
     assert len({int(tables.scramble(hashing, np.uint64(n))) for n in range(size)}) == size
 
@@ -106,7 +106,8 @@ def test_scramble_is_one_to_one(shape):
 def test_a_crowded_table_never_lies(shape, memory):
     """A table far too small, as seen by a dictionary: entries may vanish, never be wrong."""
     board = bits.make_board(*shape)
-    table, hashing = tables.make_table(board, memory)
+    table, bucket_bits = tables.make_table(board, memory)
+    hashing = tables.make_hashing(board, bucket_bits)
     rng = random.Random(1)
     size = int(board.width * board.step)
     codes = [rng.getrandbits(size) for _ in range(3000)]
@@ -132,6 +133,49 @@ def test_a_crowded_table_never_lies(shape, memory):
         work, age = rng.randint(1, 1000), np.uint64(rng.randint(0, 7))
         tables.store(table, hashing, x, low, high, work, age)
     assert hits > 100 or shape == (8, 7)
+
+
+@pytest.mark.parametrize(("shape", "bits_before"), [((7, 6), 5), ((7, 6), 9), ((4, 4), 1)])
+def test_a_table_that_grows_loses_nothing(shape, bits_before):
+    """What was there is there, as it was; and what was not is not."""
+    board = bits.make_board(*shape)
+    table = np.zeros(2 << 13, np.uint64)
+    rng = random.Random(2)
+    codes = [rng.getrandbits(int(board.width * board.step)) for _ in range(2000)]
+    hashing = tables.make_hashing(board, bits_before)
+    for code in codes:
+        x = tables.scramble(hashing, np.uint64(code))
+        low = rng.randint(-31, 31)
+        work, age = rng.randint(1, 1000), np.uint64(rng.randint(0, 7))
+        tables.store(table, hashing, x, low, rng.randint(low, 31), work, age)
+    keys = [tables.scramble(hashing, np.uint64(code)) for code in codes]
+    data = np.uint64((1 << tables.DATA_BITS) - 1)
+    before = [int(tables.fetch(table, hashing, x)) & int(data) for x in keys]
+    stored = np.count_nonzero(table)
+    assert stored == len({x for x, found in zip(keys, before, strict=True) if found})
+    for bucket_bits in range(bits_before, 12):
+        tables.grow(table, hashing)
+        hashing = tables.make_hashing(board, bucket_bits + 1)
+        assert [int(tables.fetch(table, hashing, x)) & int(data) for x in keys] == before
+        assert np.count_nonzero(table) == stored
+        assert not table[2 << (bucket_bits + 1) :].any()
+
+
+def test_an_engine_grows_as_it_searches_and_finds_the_same(monkeypatch):
+    monkeypatch.setattr(tables, "FIRST_BYTES", 1 << 10)
+    monkeypatch.setattr(goals, "NODES_PER_WORD", 2)
+    made = goals.make_engine(5, 4, memory=1 << 14)
+    assert (made.words, len(made.table)) == (1 << 7, 1 << 11)
+    sizes = []
+    answer = goals.solve(made, 0, 0, strong=True, node_limit=100)
+    while not answer.done:
+        goals.make_room(made)
+        sizes.append(made.words)
+        answer = goals.solve(made, 0, 0, strong=True, node_limit=100)
+    assert (answer.value, answer.plies) == (0, 20)
+    assert sizes == sorted(sizes)
+    assert len(set(sizes)) == 5  # doubled up to all there is, and no further
+    assert sizes[-1] == len(made.table)
 
 
 def test_small_tables_are_refused_for_large_boards():

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numba import njit
 from plain import domineering as naive_domineering
 from plain import mnk as naive_mnk
 from plain.mnk import MnkRules, bitboards
@@ -21,6 +22,7 @@ from retro.games.grid import GridPosition
 from retro.games.line_kernels import lines_rules
 from retro.games.mnk.rules import MnkBoard, MnkPosition
 from retro.search import Solver
+from retro.search.generic import table as tables
 from retro.search.generic.engine import NODES, OPEN, begin, make_stack, resume
 from retro.search.generic.table import WON, make_table
 from retro.search.ladder.domineering_game import DomineeringGame
@@ -166,6 +168,62 @@ def test_any_table_and_any_slices_give_the_same_value(size_bytes: int, budget: i
             again = resume(rules, *whole, age, 1 << 40)
         assert (again, whole[1].place[NODES]) == (value, stack.place[NODES])
         assert np.array_equal(whole[0].cells, table.cells)
+
+
+@njit
+def _put(table, a, b, low, high, age, nodes):  # type: ignore[no-untyped-def]
+    tables.store(table, tables.hash_of(a, b), a, b, low, high, age, nodes)
+
+
+@njit
+def _get(table, a, b):  # type: ignore[no-untyped-def]
+    return tables.fetch(table, tables.hash_of(a, b), a, b)
+
+
+@pytest.mark.parametrize("words", [1, 2])
+def test_a_table_that_grows_loses_nothing(words: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was there is there, as it was; and what was not is not."""
+    monkeypatch.setattr(tables, "FIRST_BYTES", 1 << 12)
+    table = make_table(words, 1 << 16)
+    assert not table.is_whole
+    rng = random.Random(3)
+    keys = [(rng.getrandbits(64), rng.getrandbits(64) if words == 2 else 0) for _ in range(600)]
+    for a, b in keys:
+        low = rng.randint(-WON, WON)
+        high, age, nodes = rng.randint(low, WON), np.uint64(rng.randint(0, 255)), rng.randint(1, 99)
+        _put(table, np.uint64(a), np.uint64(b), low, high, age, nodes)
+
+    def known() -> list[tuple[int, int]]:
+        return [_get(table, np.uint64(a), np.uint64(b)) for a, b in keys]
+
+    before, used = known(), np.count_nonzero(table.cells)
+    assert sum(found != (-WON, WON) for found in before) > 50
+    sizes = []
+    while not table.is_whole:
+        sizes.append(table.buckets)
+        table = tables.larger(table)
+        assert known() == before
+        assert np.count_nonzero(table.cells) == used
+    assert len(sizes) == 4
+
+
+@pytest.mark.parametrize("game", [DomineeringBoard(5, 5), MnkBoard(4, 4, 4)])
+def test_a_search_lets_its_table_grow(
+    game: DomineeringBoard | MnkBoard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    state = game.start().state
+    expected = StateSolver(game, memory_mb=4).solve(state, strong=True)
+    monkeypatch.setattr(tables, "FIRST_BYTES", 1 << 10)
+    monkeypatch.setattr("retro.search.generic.search.NODES_PER_BUCKET", 2)
+    monkeypatch.setattr("retro.search.generic.search.FIRST_SLICE", 50)
+    grown: list[int] = []
+    monkeypatch.setattr(
+        "retro.search.generic.search.larger",
+        lambda table: grown.append(table.buckets) or tables.larger(table),
+    )
+    found = StateSolver(game, memory_mb=4).solve(state, strong=True)
+    assert (found.value, found.plies) == (expected.value, expected.plies)
+    assert len(grown) > 2
 
 
 def test_what_is_proved_is_kept() -> None:

@@ -36,7 +36,7 @@ from retro.search.connect4.engine import (
     win_score,
 )
 from retro.search.connect4.leaves import Leaves, NoLeaves, fork_leaves
-from retro.search.connect4.table import Hashing, make_table
+from retro.search.connect4.table import Hashing, grow, make_hashing, make_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,6 +47,9 @@ FIRST_HORIZON = 8
 HORIZON_STEP = 6
 WEAK_HORIZON = 14  # at most, and at most half of the empty cells
 NO_LIMIT = 1 << 62
+BITS, SEARCHED = range(2)  # of an engine's size: bucket bits in use, nodes searched with it
+SLICE_NODES = 1_000_000  # some tenths of a second
+NODES_PER_WORD = 64  # searched before a table grows: fewer would make it leave the caches sooner
 BEYOND_ANY = int(BEYOND)
 
 
@@ -55,9 +58,19 @@ class Engine(NamedTuple):
 
     board: Board
     table: np.ndarray
-    hashing: Hashing
+    size: np.ndarray  # [2] BITS and SEARCHED, of all threads
     stack: Stack
     leaves: Leaves | NoLeaves
+
+    @property
+    def hashing(self) -> Hashing:
+        """How codes find their bucket, at the table's present size."""
+        return make_hashing(self.board, int(self.size[BITS]))
+
+    @property
+    def words(self) -> int:
+        """The words of the table that are in use."""
+        return 2 << int(self.size[BITS])
 
 
 class Answer(NamedTuple):
@@ -74,8 +87,20 @@ class Answer(NamedTuple):
 def make_engine(width: int, height: int, connect: int = 4, memory: int = 1 << 30) -> Engine:
     """Return an engine whose table takes at most `memory` bytes."""
     board = make_board(width, height, connect)
-    table, hashing = make_table(board, memory)
-    return Engine(board, table, hashing, make_stack(board), NoLeaves())
+    table, bits = make_table(board, memory)
+    return Engine(board, table, np.array((bits, 0)), make_stack(board), NoLeaves())
+
+
+def make_room(engine: Engine) -> None:
+    """Let the table grow if much was searched with it, and it may; nobody else searches meanwhile.
+
+    A search of so many nodes with a table of one size takes a fifth more of them than with
+    any larger one, each in half the time.
+    """
+    most = len(engine.table)
+    while engine.words < min(most, engine.size[SEARCHED] // NODES_PER_WORD):
+        grow(engine.table, engine.hashing)
+        engine.size[BITS] += 1
 
 
 def fork(engine: Engine, seed: int) -> Engine:
@@ -178,8 +203,13 @@ def solve_batch(
     `solved` are settled: equal if `strong`, else of one sign.
     """
     asked = Questions(np.asarray(movers, np.uint64), np.asarray(masks, np.uint64), strong)
-    bounds = asked.first_bounds()
-    return bounds, *solve_some(engine, asked, bounds, 0, NO_LIMIT)
+    bounds, nodes, done = asked.first_bounds(), 0, 0
+    while True:
+        some = solve_some(engine, asked, bounds, done, SLICE_NODES)
+        nodes, done = nodes + some.nodes, some.done
+        if done == len(bounds):
+            return bounds, nodes, done
+        make_room(engine)
 
 
 def solve_some(
@@ -187,7 +217,11 @@ def solve_some(
 ) -> Some:
     """Go on with a batch whose first `done` positions are settled; bounds are modified in place."""
     rest = Questions(asked.movers[done:], asked.masks[done:], asked.strong)
-    nodes, solved = _batch(*engine, rest, bounds[done:], node_limit)
+    board, table, size, stack, leaves = engine
+    nodes, solved = _batch(
+        board, table, engine.hashing, stack, leaves, rest, bounds[done:], node_limit
+    )
+    size[SEARCHED] += nodes
     return Some(int(nodes), done + int(solved))
 
 

@@ -20,11 +20,13 @@ from retro.errors import IllegalPositionError
 from retro.games.values import DRAW, LOSS
 from retro.search.connect4.engine import IS_OPEN
 from retro.search.connect4.goals import (
+    SLICE_NODES,
     Answer,
     Engine,
     Questions,
     fork,
     make_engine,
+    make_room,
     open_window,
     plies_of_scores,
     solve_checked,
@@ -42,7 +44,6 @@ if TYPE_CHECKING:
     from retro.games.game import States
     from retro.search.engine import Options, Table, Watch
 
-SLICE_NODES = 1_000_000  # about half a second
 THREAD_NODES = 50_000  # a thread looks so often whether another one is done
 LEAVES_AFTER_NODES = 1_000_000  # reading a table takes seconds: not for a search that is quicker
 JUDGED_AFTER = 20_000  # questions to a table before it is judged whether they pay
@@ -128,6 +129,7 @@ class Connect4Search:
         nodes = answer.nodes
         while not answer.done:
             watch.look(nodes, open_window(self._engine.board, answer, asked.both))
+            make_room(self._engine)
             if nodes >= LEAVES_AFTER_NODES:
                 self._use_leaves(asked, strong)
             answer = self._slice(asked, strong, known)
@@ -137,7 +139,7 @@ class Connect4Search:
 
     def forget(self) -> None:
         """Clear the transposition table, and the places where searches stopped."""
-        self._engine.table[:] = 0
+        self._engine.table[: self._engine.words] = 0
         for engine in (self._engine, *self._helpers):
             engine.stack.place[IS_OPEN] = 0
 
@@ -145,6 +147,7 @@ class Connect4Search:
         """The value if so many nodes more find it. Asked again, it goes on from there."""
         both = position.mover | position.opponent
         answer = solve_checked(self._engine, position.mover, both, False, nodes)
+        make_room(self._engine)
         return Found(answer.value, None, answer.nodes) if answer.done else None
 
     def solve_many(self, states: States, strong: bool, watch: Watch) -> Many:
@@ -196,6 +199,7 @@ class Connect4Search:
             if done == len(bounds):
                 return bounds, nodes
             watch.look(nodes, f"{done:,} of {len(bounds):,} positions solved")
+            make_room(self._engine)
 
     def _slice(self, asked: Asked, strong: bool, known: int | None) -> Answer:
         """Search some more, one thread for each engine: the best answer, the nodes of all.

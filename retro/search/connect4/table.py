@@ -14,6 +14,14 @@ logarithm of the nodes spent, `age` the number of the solve (mod 8): the first
 word of a bucket is kept for the costliest entry of the present age, the second
 takes whatever comes.  Words are read and written whole, so threads may share a
 table without locks: the worst that a race can do is to lose an entry.
+
+A table begins small, in the processor's cache, and *grows* as the search does: a node of a table
+that fills a gigabyte waits for memory, and takes twice the time.  To grow is to take one bit
+more of the scrambled code, the lowest of the tag, into the number of the bucket:
+
+    bucket    tag                    bucket    tag
+     0101     110011 | 1      ->     1 0101    110011          the word moves half a table up
+     0110     001010 | 0      ->     0 0110    001010          or stays
 """
 
 from __future__ import annotations
@@ -25,6 +33,7 @@ import numpy as np
 from retro.jit import entry, inlined, inner
 from retro.search.connect4.bits import U0, U1, Board
 
+FIRST_BYTES = 1 << 21
 MIRROR_PLIES = 16  # later, a mirror image hardly ever comes up in the same search
 DATA_BITS = 20
 MAX_BUCKET_BITS = 58  # 2 ** 62 bytes: no memory is larger, and sizes stay within 64 bits
@@ -49,8 +58,21 @@ class Hashing(NamedTuple):
     bucket_bits: np.uint64  # n
 
 
-def make_table(board: Board, size_bytes: int) -> tuple[np.ndarray, Hashing]:
+def make_hashing(board: Board, bucket_bits: int) -> Hashing:
+    """How codes are split for a table of 2 ** `bucket_bits` buckets."""
+    code_bits = int(board.width * board.step)
+    return Hashing(
+        np.uint64((1 << code_bits) - 1),
+        np.uint64((code_bits + 1) // 2),
+        np.uint64((1 << bucket_bits) - 1),
+        np.uint64(bucket_bits),
+    )
+
+
+def make_table(board: Board, size_bytes: int) -> tuple[np.ndarray, int]:
     """Allocate a table of at most `size_bytes` (a power of two of 16-byte buckets).
+
+    Returns it and the bucket bits it begins with: memory that is not used yet is not taken.
 
     Raises
     ------
@@ -67,13 +89,8 @@ def make_table(board: Board, size_bytes: int) -> tuple[np.ndarray, Hashing]:
         raise ValueError(f"table of {size_bytes} bytes is too small: need {need}")
     if bucket_bits > MAX_BUCKET_BITS:
         raise MemoryError(f"table of {size_bytes} bytes")
-    hashing = Hashing(
-        np.uint64((1 << code_bits) - 1),
-        np.uint64((code_bits + 1) // 2),
-        np.uint64((1 << bucket_bits) - 1),
-        np.uint64(bucket_bits),
-    )
-    return np.zeros(2 << bucket_bits, np.uint64), hashing
+    first_bits = max(FIRST_BYTES.bit_length() - 5, code_bits - MAX_TAG_BITS)
+    return np.zeros(2 << bucket_bits, np.uint64), min(first_bits, bucket_bits)
 
 
 @inner
@@ -175,3 +192,20 @@ def store(table, hashing, x, lower, upper, nodes, age):
         | (work << WORK_SHIFT)
         | age
     )
+
+
+@entry
+def grow(table, hashing):
+    """Split every bucket in two, one bit more of the code tells which (modified in place).
+
+    Nobody else may search meanwhile.  The table must have room for as much again.
+    """
+    words = (hashing.bucket_mask + U1) << U1
+    for i in range(words):
+        entry = table[i]
+        data = entry & ((U1 << TAG_SHIFT) - U1)
+        tag = entry >> TAG_SHIFT
+        entry = ((tag >> U1) << TAG_SHIFT) | data
+        goes_up = tag & U1 == U1
+        table[i] = U0 if goes_up else entry
+        table[i + words] = entry if goes_up else U0

@@ -35,13 +35,13 @@ import numpy as np
 
 from retro.games import kernels
 from retro.jit import entry, inlined, inner
-from retro.search.generic.table import WON, bucket_of, fetch, store
+from retro.search.generic.table import WON, fetch, hash_of, store
 
 OPEN = WON + 1  # no score: not decided yet
 LEVELS = WON
 WORDS = 4  # per slot: state a, b, canonical state a, b
-INTS = 2  # per slot: bucket in the table, priority
-BUCKET, ORDER = range(INTS)
+INTS = 2  # per slot: hash of the canonical state, priority
+HASH, ORDER = range(INTS)
 FRAME = 5  # per level, of the node being searched there:
 GOAL, BEST, LEFT, SINCE, SLOT = range(FRAME)
 LEVEL, NODES = range(2)  # of the whole search
@@ -104,17 +104,17 @@ def _look(rules, a, b, level):
 def _remembered(table, stack, level, slot):
     """(low, high) of a node's score by the table."""
     key = stack.words[level, slot]
-    low, high = fetch(table, stack.ints[level, slot, BUCKET], key[2], key[3])
+    low, high = fetch(table, stack.ints[level, slot, HASH], key[2], key[3])
     return _from_root(low, level), _from_root(high, level)
 
 
 @inner
-def _put(rules, table, stack, level, slot, a, b):
-    """Write a state and its place in the table to a slot."""
+def _put(rules, stack, level, slot, a, b):
+    """Write a state and what tells its place in a table to a slot."""
     key_a, key_b = kernels.canonical(rules, a, b)
     words = stack.words[level, slot]
     words[0], words[1], words[2], words[3] = a, b, key_a, key_b
-    stack.ints[level, slot, BUCKET] = bucket_of(table, key_a, key_b)
+    stack.ints[level, slot, HASH] = hash_of(key_a, key_b)
 
 
 @inner
@@ -136,7 +136,7 @@ def _generate(rules, table, stack, level, slot, goal):
         if -low < goal:
             best = max(best, np.int64(-low))
             continue
-        _put(rules, table, stack, level + 1, count, next_a, next_b)
+        _put(rules, stack, level + 1, count, next_a, next_b)
         stack.ints[level + 1, count, ORDER] = kernels.priority(rules, a, b, move)
         count += 1
     return best, count
@@ -190,7 +190,7 @@ def _keep(table, stack, level, slot, score, goal, age, nodes):
     key = stack.words[level, slot]
     known = _from_here(score, level)
     low, high = (known, WON) if score >= goal else (-WON, known)
-    store(table, stack.ints[level, slot, BUCKET], key[2], key[3], low, high, age, nodes)
+    store(table, stack.ints[level, slot, HASH], key[2], key[3], low, high, age, nodes)
 
 
 @inner
@@ -241,7 +241,7 @@ def begin(rules, table, stack, a, b, goal, age):
         return np.int64(low)
     if high < goal:
         return np.int64(high)
-    _put(rules, table, stack, 0, 0, a, b)
+    _put(rules, stack, 0, 0, a, b)
     return _enter(rules, table, stack, 0, 0, goal, age)
 
 

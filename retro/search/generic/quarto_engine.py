@@ -36,7 +36,7 @@ from retro.games.quarto.kernels import EIGHT, HAND, HAS_HAND, HIGH, LOW, PIECE, 
 from retro.jit import entry, inlined, inner
 from retro.search.connect4.bits import U0, U1, popcount, trailing_zeros
 from retro.search.generic.engine import OPEN
-from retro.search.generic.table import WON, bucket_of, fetch, store
+from retro.search.generic.table import WON, fetch, hash_of, store
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,7 +54,7 @@ LEVELS = 18  # plies of the longest game, and one more
 WORDS = 6  # per level: the position
 A, OCCUPIED, STOCK, HELD, DANGER_LOW, DANGER_HIGH = range(WORDS)
 INTS = 5  # per level: the question, the moves left, and where its answer is kept
-GOAL, NEXT, COUNT, SINCE, BUCKET = range(INTS)
+GOAL, NEXT, COUNT, SINCE, HASH = range(INTS)
 LEVEL, NODES, TURNED = range(3)  # of the whole search
 
 BYTE = np.uint64(255)
@@ -221,12 +221,12 @@ def _enter(rules, table, stack, level, age):
         low, high = words[level, DANGER_LOW], words[level, DANGER_HIGH]
         answers = _answers(rules, a, occupied, low, high, stock, hand, empty)
         return YES if goal == 0 and answers > 0 else NO
-    ints[level, BUCKET] = -1
+    ints[level, HASH] = -1
     if left >= TABLE_PIECES:
         key_a, key_b = kernels.canonical(rules, a, occupied | hand << HAND | HAS_HAND)
-        bucket = bucket_of(table, key_a, key_b)
-        keys[level, 0], keys[level, 1], ints[level, BUCKET] = key_a, key_b, bucket
-        lower, upper = fetch(table, bucket, key_a, key_b)
+        code = hash_of(key_a, key_b)
+        keys[level, 0], keys[level, 1], ints[level, HASH] = key_a, key_b, code
+        lower, upper = fetch(table, code, key_a, key_b)
         if lower >= goal:
             return YES
         if upper < goal:
@@ -242,11 +242,11 @@ def _enter(rules, table, stack, level, age):
 def _keep(table, stack, level, answer, age):
     """Store the answer of a node, if it is one that the table keeps."""
     ints, keys = stack.ints, stack.keys
-    bucket, goal = ints[level, BUCKET], ints[level, GOAL]
-    if bucket >= 0:
+    code, goal = ints[level, HASH], ints[level, GOAL]
+    if code >= 0:
         lower, upper = (goal, WON) if answer == YES else (-WON, goal - 1)
         spent = stack.place[NODES] - ints[level, SINCE] + 1
-        store(table, bucket, keys[level, 0], keys[level, 1], lower, upper, age, spent)
+        store(table, code, keys[level, 0], keys[level, 1], lower, upper, age, spent)
 
 
 @inner

@@ -24,7 +24,7 @@ from retro.games.values import DRAW, WIN
 from retro.search.engine import NO_PLIES, Found, Many, ask_tables, solve_each
 from retro.search.generic import engine as any_game
 from retro.search.generic.engine import NODES, OPEN
-from retro.search.generic.table import WON, make_table
+from retro.search.generic.table import WON, larger, make_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,6 +42,7 @@ LEAST_SECONDS = 0.02  # of a slice when the time is nearly over
 AGES = 256
 NO_LIMIT = 1 << 62
 LEAST_MEMORY = 1 << 10
+NODES_PER_BUCKET = 128  # searched before a table grows: fewer would make it leave the caches sooner
 
 
 def make_search(board: Board, options: Options, tables: Sequence[Table] = ()) -> GenericSearch:
@@ -66,7 +67,7 @@ class GenericSearch:
         if options.memory < LEAST_MEMORY:
             raise ValueError(f"need at least {LEAST_MEMORY}")
         self._board, self._tables, self._loop = board, tables, loop
-        self._questions = self._nodes = 0
+        self._questions = self._nodes = self._total = 0
         try:
             self._table = make_table(self.rules.words, options.memory)
         except ValueError:  # more than numpy can count
@@ -88,7 +89,7 @@ class GenericSearch:
 
     def forget(self) -> None:
         """Clear the transposition table."""
-        self._table.cells[:] = 0
+        self._table.cells[: self._table.buckets * 2 * (self._table.words + 1)] = 0
 
     def solve_within(self, position: Position, nodes: int) -> Found | None:
         """The value if so many nodes find it; the table remembers what they proved."""
@@ -113,6 +114,7 @@ class GenericSearch:
                 self.rules, self._table, stack, a, b, left, age, SLICE_NODES
             )
             nodes, done = nodes + int(more), done + int(settled)
+            self._make_room(int(more))
             if done < states.size:  # one that takes long, or just the last of the slice
                 self._nodes = 0
                 values[done] = self._searched((int(states.a[done]), int(states.b[done])), watch)
@@ -176,6 +178,13 @@ class GenericSearch:
                     return state
             most *= 2
 
+    def _make_room(self, nodes: int) -> None:
+        """Count nodes that were searched, and let the table grow with their number."""
+        self._total += nodes
+        wanted = self._total // NODES_PER_BUCKET
+        while self._table.buckets < wanted and not self._table.is_whole:
+            self._table = larger(self._table)
+
     def _look(self, watch: Watch, nodes: int, goal: int, is_open: bool) -> None:
         """Say what was asked; time that ran out matters only to a question that is open."""
         if is_open:
@@ -198,7 +207,9 @@ class GenericSearch:
         budget, before = FIRST_SLICE, time.monotonic()
         while score == OPEN and stack.place[NODES] < most:
             budget = min(budget, most - int(stack.place[NODES]))
+            done = int(stack.place[NODES])
             score = loop.resume(self.rules, self._table, stack, age, budget)
+            self._make_room(int(stack.place[NODES]) - done)
             if watch is not None:
                 self._look(watch, int(stack.place[NODES]), goal, is_open=score == OPEN)
             if score == OPEN:
