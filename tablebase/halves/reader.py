@@ -126,12 +126,26 @@ class HalvesReader(Closing):
         self.layout  # noqa: B018
 
     @cached_property
+    def _kept_layout(self) -> Layout:
+        """The layout of the plies that the file has: all that looking positions up takes.
+
+        The first 13 plies of 7x6: 18 MB of lists instead of 392, a sixth of the time.
+        """
+        from retro.index.halves.layout import make_layout
+
+        if self.header.last_ply == self.board.cells:
+            return self.layout
+        layout = make_layout(*self.header.cut, last_ply=self.header.last_ply)
+        self._file.require_words(layout.stored_words)
+        return layout
+
+    @cached_property
     def _pages(self) -> PageCache:
         from tablebase.halves.lookup import PageCache
 
-        kept = np.zeros_like(self.layout.stored_words)
+        kept = np.zeros_like(self._kept_layout.stored_words)
         plies = slice(self.header.first_ply, self.header.last_ply + 1)
-        kept[plies] = self.layout.stored_words[plies]
+        kept[plies] = self._kept_layout.stored_words[plies]
         return PageCache(self._file, kept, self._cache_bytes)
 
     def read_checked(self, ply: int) -> Words:
@@ -248,7 +262,7 @@ class HalvesReader(Closing):
         values = np.empty(len(ours), np.int8)
         settle_many(geo, self._whole_ply, ours, theirs, plies, found, values)
         ranks = np.empty(len(ours), np.int64)
-        rank_many(self.layout.shape, ours, theirs, ranks)
+        rank_many(self._kept_layout.shape, ours, theirs, ranks)
         ranks[found != OPEN] = NO_RANK
         return _Located(plies, found, ranks, values)
 
@@ -319,7 +333,7 @@ class HalvesReader(Closing):
         blocks = self._blocks_of(ply)
         for _ in range(MOST_TRIES):
             place = Place(ply, int(rng.integers(64 * blocks.offset[-1])))
-            position = unrank_position(self.layout, place, blocks)
+            position = unrank_position(self._kept_layout, place, blocks)
             if position is None or position.winner() is not None:
                 continue
             if self.header.mirror and rng.integers(2):
@@ -339,7 +353,7 @@ class HalvesReader(Closing):
 
         last, blocks = self._blocks or (None, None)
         if blocks is None or last != ply:
-            blocks = layer_blocks(self.layout, ply)
+            blocks = layer_blocks(self._kept_layout, ply)
             self._blocks = ply, blocks
         return blocks
 

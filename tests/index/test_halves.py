@@ -48,6 +48,23 @@ def words(*stones):
     return np.array(stones, np.uint64)
 
 
+@pytest.mark.parametrize(("board", "left_columns"), LONG_ROWS + EVERY_CUT[::5])
+def test_a_layout_of_the_first_layers_is_that_of_all_where_it_reaches(board, left_columns):
+    whole = make_layout(board, left_columns)
+    plies = whole.left.stones[:, None] + whole.right.stones
+    for last_ply in range(board.cells):
+        some = make_layout(board, left_columns, last_ply=last_ply)
+        here = plies <= last_ply
+        np.testing.assert_array_equal(some.shape.offset[here], whole.shape.offset[here])
+        first = slice(last_ply + 1)
+        np.testing.assert_array_equal(some.stored_words[first], whole.stored_words[first])
+        listed, few = whole.left, whole.left.stones <= last_ply
+        kept = np.concatenate(
+            [listed.colourings[a[0] : a[-1]] for a in listed.start[few]] or [words()]
+        )
+        np.testing.assert_array_equal(some.left.colourings, kept)
+
+
 @pytest.mark.parametrize(("board", "left_columns"), EVERY_CUT + LONG_ROWS)
 def test_every_place_of_a_small_board_is_where_the_definition_puts_it(board, left_columns):
     layout = make_layout(board, left_columns)

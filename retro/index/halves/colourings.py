@@ -121,12 +121,14 @@ def make_half(
     first: int = 0,
     second: int = 0,
     counts: NDArray[np.int64] | None = None,
+    most: int | None = None,
 ) -> Half:
     """List every line-free colouring of `columns` columns. Memory: 8 bytes per colouring.
 
     `first` and `second` are the stones of a root, which every colouring holds;
     they have no line. Whoever knows how many there are (`counting.count_half`) and
-    needs no more gives the `counts`: then only the root's colouring is listed.
+    needs no more gives the `counts`: then only the root's colouring is listed. Whoever asks for
+    `most` so many stones finds no colourings in fuller profiles.
     """
     if columns:
         geo = geometry(Connect4Board(columns, height, connect))
@@ -149,7 +151,9 @@ def make_half(
     start[0, first.bit_count() + 1 :] = 1
     colourings = np.empty(capacity(columns, height, connect, first, second), np.uint64)
     colourings[0] = first
-    used = _list_colourings(half._replace(colourings=colourings))
+    used = _list_colourings(
+        half._replace(colourings=colourings), columns * height if most is None else most
+    )
     return half._replace(colourings=colourings[:used].copy())
 
 
@@ -189,12 +193,18 @@ def find_sorted(values, low, high, wanted):
 
 
 @entry
-def _list_colourings(half):
-    """Fill start and colourings behind the root's in place; return how many there are."""
+def _list_colourings(half, most):
+    """Fill start and colourings behind the root's in place; return how many there are.
+
+    Of profiles with more than `most` stones there are none.
+    """
     geo, start, colourings = half.geometry, half.start, half.colourings
     last_q = start.shape[1] - 1
     used = 1
     for profile in range(1, len(half.stones)):
+        if half.stones[profile] > most:
+            start[profile] = used
+            continue
         column = geo.width - 1
         while half.heights[profile, column] == half.base[column]:
             column -= 1

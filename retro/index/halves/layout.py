@@ -183,11 +183,13 @@ def make_layout(
     root: Connect4Position | None = None,
     *,
     listed: bool = True,
+    last_ply: int | None = None,
 ) -> Layout:
     """Compute the layout of every layer of a board, or of everything that extends a root.
 
     Ranking takes the colourings of both halves; walking takes those of the right half, of which
-    there are few, and only the numbers of the left one's. Those need not be `listed`.
+    there are few, and only the numbers of the left one's. Those need not be `listed`. For layers up
+    to `last_ply` halves of so many stones are enough; what the layout says of others is wrong.
 
     >>> from retro.games.connect4.rules import Connect4Board
     >>> board = Connect4Board(5, 4)
@@ -204,8 +206,8 @@ def make_layout(
         raise ValueError(f"cannot cut {left_columns} left columns off a {board} board")
     sides, size = _sides(board, left_columns, root), (board.height, board.connect)
     counts = None if listed else count_half(sides[0][0], *size, *sides[0][1:])
-    left = make_half(sides[0][0], *size, *sides[0][1:], counts=counts)
-    right = make_half(sides[1][0], *size, *sides[1][1:])
+    left = make_half(sides[0][0], *size, *sides[0][1:], counts=counts, most=last_ply)
+    right = make_half(sides[1][0], *size, *sides[1][1:], most=last_ply)
     row_words = (left.counts() + WORD_BITS - 1) // WORD_BITS
     offset = _rectangles(left, row_words, right)
     stored = (

@@ -12,7 +12,8 @@ complete a line:
     X X .            the cell in row 1       none                counted once per pair of sets
 
 Four columns of six rows have 49 million colourings, three of them a million, and these leave
-a few hundred pairs of sets.
+a few hundred pairs of sets. Early in the game both halves hold few stones, so those who ask for a
+position of up to `FEW_STONES` count only as far as these go: a ninth of it.
 
 `layout` says what a rank is, `ranking` has the jitted twin, `counting` that of the counts,
 `plain` the definition.
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 
 MOST_COLOURINGS = 2_100_000  # of a half but its last column, lines included: tenths of a second
 MOST_PROFILES = 300_000  # of a board: some hundredths of a second
+FEW_STONES = 12
 WORD_BITS = 64
 
 
@@ -58,7 +60,10 @@ class Columns(NamedTuple):
 
 
 class Half(NamedTuple):
-    """Some columns of a board: the strings of each, and how many colourings there are."""
+    """Some columns of a board: the strings of each, and how many colourings there are.
+
+    Counts of profiles with more stones than were asked for are too small.
+    """
 
     strings: tuple[Strings, ...]
     connect: int
@@ -101,7 +106,7 @@ def rank(
         heights.reverse()
     cut = left_columns * board.stride
     low = (1 << cut) - 1
-    left, right = _halves(board, left_columns, root)
+    left, right = _halves(board, left_columns, root, position.ply)
     place_left = _place(left, heights[:left_columns], position.first & low)
     place_right = _place(right, heights[left_columns:], position.first >> cut)
     if place_left is None or place_right is None:
@@ -137,15 +142,18 @@ def stored_words(
 
 def layer_words(board: Connect4Board, left_columns: int, root: Connect4Position, ply: int) -> int:
     """The words of the planes of one layer, of boards that are small."""
-    left, right = _halves(board, left_columns, root)
+    left, right = _halves(board, left_columns, root, ply)
     layer = _layer(board, left_columns, root, ply)
     return int(_rectangles(left, right, layer.pairs, (ply + 1) // 2)[0].sum())
 
 
-def _halves(board: Connect4Board, left_columns: int, root: Connect4Position) -> tuple[Half, Half]:
+def _halves(
+    board: Connect4Board, left_columns: int, root: Connect4Position, ply: int
+) -> tuple[Half, Half]:
+    """Both halves, counted for positions of a ply."""
     cut = left_columns * board.stride
     low = (1 << cut) - 1
-    sizes = (board.height, board.connect)
+    sizes = (board.height, board.connect, FEW_STONES if ply <= FEW_STONES else board.cells)
     left = _half(left_columns, *sizes, root.first & low, root.second & low)
     right = _half(board.width - left_columns, *sizes, root.first >> cut, root.second >> cut)
     return left, right
@@ -160,7 +168,7 @@ class _Layer(NamedTuple):
 
 @lru_cache(4)
 def _layer(board: Connect4Board, left_columns: int, root: Connect4Position, ply: int) -> _Layer:
-    left, right = _halves(board, left_columns, root)
+    left, right = _halves(board, left_columns, root, ply)
     stones = left.heights.sum(axis=1)[:, None] + right.heights.sum(axis=1)
     pairs = np.argwhere(stones == ply)  # by left profile, then by right
     whole = np.hstack([left.heights[pairs[:, 0]], right.heights[pairs[:, 1]]])
@@ -195,7 +203,7 @@ def _place(half: Half, heights: list[int], first: int) -> int | None:
         Strings(*(part[strings.height == height] for part in strings))
         for strings, height in zip(half.strings, heights, strict=True)
     ]
-    before = _fill(of_profile[:-1], half.connect, half.stride)
+    before = _fill(of_profile[:-1], half.connect, half.stride, sum(heights))
     cut = (len(heights) - 1) * half.stride
     own, rest, ones = first >> cut, first & ((1 << cut) - 1), first.bit_count()
     place = 0
@@ -248,14 +256,19 @@ def _is_canonical(heights: NDArray[np.int64]) -> NDArray[np.bool_]:
 
 
 @lru_cache(8)
-def _half(columns: int, height: int, connect: int, first: int, second: int) -> Half:
-    """Some columns that hold the root's stones, and the number of their line-free colourings."""
+def _half(columns: int, height: int, connect: int, most: int, first: int, second: int) -> Half:
+    """Some columns that hold the root's stones, and the number of their line-free colourings.
+
+    Counted are those of `most` stones, the root's included.
+    """
     stride = height + 1
     low = (1 << stride) - 1
     roots = [((first >> c * stride) & low, (second >> c * stride) & low) for c in range(columns)]
     bases = [(ours | theirs).bit_count() for ours, theirs in roots]
     strings = tuple(_strings(height, connect, *root) for root in roots)
-    counts = _count(strings, bases, connect, height) if columns else np.ones((1, 1), np.int64)
+    counts = (
+        _count(strings, bases, (connect, height, most)) if columns else np.ones((1, 1), np.int64)
+    )
     return Half(strings, connect, stride, counts, _heights(bases, height))
 
 
@@ -267,7 +280,7 @@ def count_colourings(
     >>> int(count_colourings(4, 6, 4).sum())
     49041161
     """
-    return _half(columns, height, connect, first, second).counts
+    return _half(columns, height, connect, columns * height, first, second).counts
 
 
 def _strings(height: int, connect: int, first: int, second: int) -> Strings:
@@ -291,18 +304,20 @@ def _has_run(stones: Ints, connect: int) -> NDArray[np.bool_]:
     return np.asarray(runs != 0)
 
 
-def _fill(columns: Sequence[Strings], connect: int, stride: int) -> Columns:
-    """Fill columns one after the other, keeping off what those before bar."""
+def _fill(columns: Sequence[Strings], connect: int, stride: int, most: int) -> Columns:
+    """Fill columns one after the other, with so many stones, keeping off what those before bar."""
     low = (1 << stride) - 1
     zero = np.zeros(1, np.int64)
-    profile, ones, value = zero, zero, zero
+    profile, ones, value, stones = zero, zero, zero, zero
     barred = _barred([], connect, stride, 1)
     last: list[Ints] = []  # both players' stones in the last columns, as `barred` has them
     radix = 1
     for number, strings in enumerate(columns):
         both = strings.first << stride | strings.second
-        rows, picks = np.nonzero((barred[:, None] & both) == 0)
-        last = [*(stones[rows] for stones in last), both[picks]][-max(connect - 1, 1) :]
+        fits = (barred[:, None] & both) == 0
+        rows, picks = np.nonzero(fits & (stones[:, None] + strings.height <= most))
+        last = [*(before[rows] for before in last), both[picks]][-max(connect - 1, 1) :]
+        stones = stones[rows] + strings.height[picks]
         base = int(strings.height.min()) if len(strings.height) else 0
         span = int(strings.height.max()) - base + 1 if len(strings.height) else 1
         profile = profile[rows] + radix * (strings.height[picks] - base)
@@ -338,9 +353,13 @@ def _shifted(both: Ints, rows: int, stride: int) -> Ints:
     return kept << rows if rows > 0 else kept >> -rows
 
 
-def _count(strings: Sequence[Strings], bases: list[int], connect: int, height: int) -> Ints:
-    """[profile, first-player stones] the number of line-free colourings."""
-    before = _fill(strings[:-1], connect, height + 1)
+def _count(strings: Sequence[Strings], bases: list[int], sizes: tuple[int, int, int]) -> Ints:
+    """[profile, first-player stones] the number of line-free colourings.
+
+    The sizes are the length of a line, the height, and the most stones.
+    """
+    connect, height, most = sizes
+    before = _fill(strings[:-1], connect, height + 1, most)
     last, spans = strings[-1], [height + 1 - base for base in bases]
     radix, stones = prod(spans[:-1]), len(spans) * height + 1
     kinds = np.unique(before.barred)
