@@ -120,6 +120,8 @@ class Described(Protocol):
     @property
     def has_distances(self) -> bool: ...
     @property
+    def is_counted(self) -> bool: ...  # whether it knows more counts than that of its root
+    @property
     def path(self) -> object: ...  # text that names it
     @property
     def size(self) -> int: ...
@@ -235,8 +237,9 @@ def class_json(board: Board, letter: str, starts: Mapping[str, Solution]) -> Jso
 
 
 def stats_json(table: Described) -> Json:
-    """What a table holds: its counts, ply by ply, and its file."""
-    return {**table_json(table), "plies": [_counts_json(counts) for counts in table.counts]}
+    """What a table holds: its counts, ply by ply, if it has been counted, and its file."""
+    counted = table.counts if table.is_counted else []
+    return {**table_json(table), "plies": [_counts_json(counts) for counts in counted]}
 
 
 def table_json(table: Described) -> Json:
@@ -250,7 +253,7 @@ def table_json(table: Described) -> Json:
         "value": VALUE_NAMES[table.value],
         "first_ply": table.plies[0],
         "last_ply": table.plies[-1],
-        "positions": sum(of_ply.positions for of_ply in counts),
+        "positions": sum(of_ply.positions for of_ply in counts) if table.is_counted else None,
         "classes": sum(classes) if classes else None,
         "index": table.index,
         "distances": table.has_distances,

@@ -114,16 +114,14 @@ class Table(Closing):
         first, last = self.plies[0], self.plies[-1]
         text = self.root.root_text
         start = f" from {text}" if text else ""
-        return (
-            f"<Table {self.board.title}{start}, plies {first}..{last}, "
-            f"{self.positions_counted:,} positions>"
-        )
+        counted = f"{self.positions_counted:,} positions" if self.is_counted else "not counted"
+        return f"<Table {self.board.title}{start}, plies {first}..{last}, {counted}>"
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the counts, ply by ply."""
         from tablebase.pictures import counts_html
 
-        return counts_html(self.title, self.counts)
+        return counts_html(self.title, self.counts if self.is_counted else [])
 
     @property
     def path(self) -> Source:
@@ -153,6 +151,11 @@ class Table(Closing):
     def has_distances(self) -> bool:
         """Whether the table knows in how many plies a game ends, too."""
         return self.reader.has_distances
+    @property
+    def is_counted(self) -> bool:
+        """Whether it knows how many positions there are: not if built with `--counts off`."""
+        return self.reader.is_counted
+
 
     @property
     def title(self) -> str:
@@ -161,7 +164,10 @@ class Table(Closing):
 
     @property
     def counts(self) -> list[Counts]:
-        """Legal positions per ply, and how many are won, drawn, lost and terminal."""
+        """Legal positions per ply, and how many are won, drawn, lost and terminal.
+
+        Zeros, but for the root, unless `is_counted`.
+        """
         return self.reader.counts
 
     @property

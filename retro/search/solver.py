@@ -24,6 +24,7 @@ from retro.errors import (
     DoesNotFitError,
     GameOverError,
     TablebaseError,
+    VerificationError,
     WrongBoardError,
 )
 from retro.games.catalogue import make_board
@@ -236,7 +237,10 @@ class Solver:
             rated = self._rate(position, move, watch)
             if (rated.value, rated.plies) == (whole.value, whole.plies):
                 return rated
-        raise AssertionError("no move keeps the value and distance of the position")
+        where = f"after {position.text}" if position.text else "at the start"
+        raise VerificationError(
+            f"a table of {self.board.name} contradicts the rules {where}: no move keeps the value"
+        )
 
 
 def _take_number(options: dict[str, object], name: str) -> int | None:

@@ -116,6 +116,22 @@ def print_analysis(moves: Sequence[RatedMove], line: Sequence[RatedMove]) -> Non
 
 def print_stats(table: Table) -> None:
     """A table per ply, the totals and the value of the position it starts from."""
+    if table.is_counted:
+        _print_counts(table)
+    else:
+        print(f"{title(table.board)}: positions are not counted (built with --counts off)")
+    counted_plies = (table.counts[0].ply, table.counts[-1].ply)
+    if counted_plies != (table.plies[0], table.plies[-1]):
+        print(f"values are kept of plies {table.plies[0]} to {table.plies[-1]}")
+    if table.has_distances and table.is_counted:
+        _print_distances(table)
+    root, side = table.root.root_text, table.root.side_to_move
+    start = f"the position after {root}" if root else "the empty board"
+    print(f"value of {start} for the {side} player: {VALUE_NAMES[table.value]}")
+    print(f"file: {table.path} ({size(table.size)})")
+
+
+def _print_counts(table: Table) -> None:
     has_classes = all(counts.classes is not None for counts in table.counts)
     names = (*COUNT_NAMES, *(("classes",) if has_classes else ()))
     rows = [[getattr(counts, name) for name in names] for counts in table.counts]
@@ -127,23 +143,14 @@ def print_stats(table: Table) -> None:
         lines.append((str(counts.ply), *(f"{number:,}" for number in row), *ends))
     totals = (f"{sum(column):,}" for column in zip(*rows, strict=True))
     lines.append(("total", *totals, *("" for _ in longest)))
-    root = table.root.root_text
-    images = " with their symmetric images" if root and has_classes else ""
+    is_rooted = bool(table.root.root_text)
+    images = " with their symmetric images" if is_rooted and has_classes else ""
     print(f"{title(table.board)}: legal positions{images}; win, draw, loss for the side to move")
     print_columns(lines)
-    counted_plies = (table.counts[0].ply, table.counts[-1].ply)
-    if counted_plies != (table.plies[0], table.plies[-1]):
-        print(f"values are kept of plies {table.plies[0]} to {table.plies[-1]}")
-    if table.has_distances:
-        _print_distances(table)
-    start = f"the position after {root}" if root else "the empty board"
-    side = table.root.side_to_move
-    print(f"value of {start} for the {side} player: {VALUE_NAMES[table.value]}")
-    print(f"file: {table.path} ({size(table.size)})")
 
 
 def _print_distances(table: Table) -> None:
-    """How many positions end in so many plies, if that was counted."""
+    """How many positions end in so many plies."""
     counted = [
         [
             sum(ends)
@@ -202,7 +209,8 @@ def print_verified(table: Table, done: Verified) -> None:
     if done.counted:
         print(f"plies with checked digests and counts: {done.plies}")
     else:
-        print(f"plies with checked digests: {done.plies}; too large to count their positions anew")
+        why = "too large to count their positions anew" if table.is_counted else "not counted"
+        print(f"plies with checked digests: {done.plies}; {why}")
     for number, what in (
         (done.positions, "agree with their successors"),
         (done.searched, "a plain search confirmed"),
@@ -216,8 +224,10 @@ def print_entries(titles: Sequence[str], tables: Sequence[Json]) -> None:
     """One line for every table: what its header says it is, and its JSON."""
     width = max((len(title) for title in titles), default=0)
     for name, table in zip(titles, tables, strict=True):
+        number = table["positions"]
+        positions = "not counted" if number is None else f"{number:,} positions"
         print(
-            f"{name:<{width}} {table['positions']:>17,} positions  {table['value']:<4} "
+            f"{name:<{width}} {positions:>27}  {table['value']:<4} "
             f"for the {table['side_to_move']} player  {size(table['size']):>8}  {table['file']}"
         )
 

@@ -27,7 +27,7 @@ import numpy as np
 
 from retro.bits import U1, popcount
 from retro.cores import available_cores
-from retro.errors import VerificationError
+from retro.errors import DoesNotFitError, VerificationError
 from retro.games.connect4.bits import column_part, geometry, has_line
 from retro.games.connect4.rules import Connect4Position
 from retro.games.values import VALUE_NAMES
@@ -37,6 +37,8 @@ from retro.jit import entry
 from retro.walk.halves.layers import forward, prepare
 from tablebase.answers import Verified
 from tablebase.halves.reader import mirror_words
+from tablebase.plans import available_memory
+from tablebase.units import size
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -61,13 +63,16 @@ def check(table: HalvesReader, level: Level, seed: int, report: Report) -> Verif
     """Check a table; raise at the first fault. `report(what, ply)` is called as it goes."""
     positions = searched = counted = 0
     table.require_lengths()  # before anything is walked
+    if level == "full":
+        _require_memory(table)
     for ply in table.header.plies:
         report("quick", ply)
         _check_planes(table, ply)
     root = table.counts[0]
     if root.win - root.loss != table.value:
         raise VerificationError(f"{table.path}: the value of the root is not its ply's")
-    if level == "full" or 16 * int(table.layout.layer_words.max()) <= MOST_BYTES_COUNTED:
+    fits = 16 * int(table.layout.layer_words.max()) <= MOST_BYTES_COUNTED
+    if table.is_counted and (fits or level == "full"):
         counted = len(table.header.plies)
         _check_counts(table, report)
     if level == "sample":
@@ -100,6 +105,20 @@ def _check_counts(table: HalvesReader, report: Report) -> None:
         )
 
 
+def _require_memory(table: HalvesReader) -> None:
+    """Refuse a full check that does not fit: it takes every layer of a forward walk, and two
+    layers of values whole."""
+    words, planes = table.layout.stored_words, len(table.header.planes(table.header.first_ply))
+    walked = 2 * int(table.layout.layer_words.max())
+    taken = 8 * (int(words.sum()) + 3 * planes * int(words.max()) + walked)
+    free = available_memory()
+    if free is not None and taken > free:
+        raise DoesNotFitError(
+            f"{table.path}: level full takes {size(taken)} of memory, {size(free)} are free; "
+            "level sample takes less"
+        )
+
+
 def _check_planes(table: HalvesReader, ply: int) -> None:
     for values in table.chunks_checked(ply):
         if (values[0] & values[1]).any():
@@ -111,8 +130,8 @@ def _check_planes(table: HalvesReader, ply: int) -> None:
 
 
 def _compare_count(table: HalvesReader, ply: int, name: str, stored: int, found: int) -> None:
-    """Hold a count against what was found, if the table was built with counts."""
-    if stored != found and table.header.counts:
+    """Hold a count against what was found, if the table has been counted."""
+    if stored != found and table.is_counted:
         raise VerificationError(
             f"{table.path}: ply {ply} counts {name} {stored:,}, but there are {found:,}"
         )
@@ -121,7 +140,7 @@ def _compare_count(table: HalvesReader, ply: int, name: str, stored: int, found:
 def _check_sample(table: HalvesReader, rng: np.random.Generator, ply: int) -> tuple[int, int]:
     """Check random positions of a ply with the plain rules and, late in the game, by search."""
     record = table.record(ply)
-    live = record.positions - record.terminal if table.header.counts else SAMPLES_PER_PLY
+    live = record.positions - record.terminal if table.is_counted else SAMPLES_PER_PLY
     searched = 0
     samples = min(SAMPLES_PER_PLY, live)
     for _ in range(samples):

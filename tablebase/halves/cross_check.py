@@ -53,15 +53,23 @@ def cross_check(table: HalvesReader, seed: int, report: Report) -> int:
 
 def _pieces(table: HalvesReader, rng: np.random.Generator, ply: int) -> Iterator[Piece]:
     """The positions of a ply that are compared: all of them, or a sample."""
-    if sum(record.positions for record in table.counts) <= WHOLE_POSITIONS:
+    if _count(table) <= WHOLE_POSITIONS:
         for states, values in table.layer(ply):
             yield states.a, states.b, values
         return
     record = table.record(ply)
-    number = min(SAMPLES_PER_PLY, record.positions - record.terminal)
+    live = record.positions - record.terminal if table.is_counted else SAMPLES_PER_PLY
+    number = min(SAMPLES_PER_PLY, live)
     positions = [table.random_position(rng, ply) for _ in range(number)]
     states = table.board.states(positions)
     yield states.a, states.b, table.values(states)
+
+
+def _count(table: HalvesReader) -> int:
+    """The positions of a table; at most, if nobody counted them: two for every rank, its image."""
+    if table.is_counted:
+        return sum(record.positions for record in table.counts)
+    return 2 * 64 * sum(int(table.layout.stored_words[ply]) for ply in table.plies)
 
 
 def _compare(table: HalvesReader, engine: Engine, ply: int, piece: Piece) -> None:

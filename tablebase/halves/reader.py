@@ -89,6 +89,10 @@ class HalvesReader(Closing):
     def has_distances(self) -> bool:
         return bool(self.header.distances)
 
+    @property
+    def is_counted(self) -> bool:
+        return bool(self.header.counts)
+
     @cached_property
     def counts(self) -> list[Counts]:
         """As in every game: a full board is decided by the rules, too, not only a line."""
@@ -121,10 +125,6 @@ class HalvesReader(Closing):
         self._file.require_words(layout.stored_words)
         return layout
 
-    def require_lengths(self) -> None:
-        """Refuse planes of other lengths than the board's; making the layout does it."""
-        self.layout  # noqa: B018
-
     @cached_property
     def _kept_layout(self) -> Layout:
         """The layout of the plies that the file has: all that looking positions up takes.
@@ -138,6 +138,10 @@ class HalvesReader(Closing):
         layout = make_layout(*self.header.cut, last_ply=self.header.last_ply)
         self._file.require_words(layout.stored_words)
         return layout
+
+    def require_lengths(self) -> None:
+        """Refuse planes of other lengths than the board's; making the layout does it."""
+        self.layout  # noqa: B018
 
     @cached_property
     def _pages(self) -> PageCache:
@@ -320,15 +324,20 @@ class HalvesReader(Closing):
                 yield self.board.states_of(*image), values
 
     def random_position(self, rng: np.random.Generator, ply: int) -> Connect4Position:
-        """An unfinished legal position of a ply, each with the same chance."""
+        """An unfinished legal position of a ply, each with the same chance.
+
+        Nobody knows whether a table without counts has one: then some are tried.
+        """
         from retro.games.connect4.bits import geometry, is_reachable
         from retro.index.halves.ranking import Place, unrank_position
 
         self.require_open()
         self._require_covered(np.array([ply]))
         record = self._file.record(ply)
-        if record.positions == record.terminal or ply == self.board.cells:
-            raise IllegalPositionError(f"{self.board.name} has no unfinished position on ply {ply}")
+        has_none = self.is_counted and record.positions == record.terminal
+        none = IllegalPositionError(f"{self.board.name} has no unfinished position on ply {ply}")
+        if has_none or ply == self.board.cells:
+            raise none
         geo, root = geometry(self.board), np.uint64(self.root.first | self.root.second)
         blocks = self._blocks_of(ply)
         for _ in range(MOST_TRIES):
@@ -343,6 +352,8 @@ class HalvesReader(Closing):
                 position = image
             if is_reachable(geo, root, np.uint64(position.first), np.uint64(position.second)):
                 return position
+        if not self.is_counted:
+            raise none
         raise VerificationError(
             f"{self.path}: ply {ply} counts unfinished positions, none was found"
         )

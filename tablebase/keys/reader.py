@@ -81,6 +81,10 @@ class KeysReader(Closing):
         return bool(self.header.distances)
 
     @property
+    def is_counted(self) -> bool:
+        return True  # the walk that finds the keys counts them
+
+    @property
     def records(self) -> list[PlyRecord]:
         """What the file says of every ply, kept or not, from that of the root."""
         return self._file.records

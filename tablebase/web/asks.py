@@ -125,7 +125,7 @@ class Asks:
         seed = request.query.get("seed", "")
         rng = np.random.default_rng(read_number(request.query, "seed", 0, 10**9) if seed else None)
         # Every move is rated: the plies whose successors are there, too.
-        live = [c.ply for c in table.counts if c.positions > c.terminal]
+        live = [c.ply for c in table.counts if c.positions > c.terminal or not table.is_counted]
         plies = [ply for ply in live if {ply, ply + 1} <= set(table.plies)]
         if not plies:
             raise MissingTableError(f"the table of {board.name} has no position with all its moves")

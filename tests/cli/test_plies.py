@@ -1,11 +1,14 @@
 """Tables of some plies at the terminal, for every game: built, shown, listed, asked, checked."""
 
 import json
+import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 from cli_cases import Ask, board_words, check, small_board
 
+import tablebase as tb
 from retro.games.catalogue import NAMES
 
 
@@ -50,7 +53,33 @@ def test_counts_are_left_out_where_they_can_be(name: str, ask: Ask, tmp_path: Pa
     said = ask("bt", *board_words(name), "--counts", "off", "--quiet", "--dir", str(tmp_path))
     if name == "connect4":
         assert said.status == 0
+        assert "positions are not counted (built with --counts off)\n" in said.out
     else:
         assert (said.status, said.out, said.err.count("\n")) == (3, "", 1)
         assert "the walk forward that counts also finds the keys of" in said.err
         assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("more", [[], ["--distances"], ["--plies", "0..6"]])
+def test_what_was_not_counted_is_not_told(more: list[str], ask: Ask, tmp_path: Path) -> None:
+    """No count of nothing: the zeros of such a table are nobody's answer."""
+    place = ["4x3", "--dir", str(tmp_path)]
+    assert ask("bt", *place, "--counts", "off", *more, "--quiet").status == 0
+    shown = ask("stats", *place)
+    assert not re.search(r"\b0\b.*\b0\b", shown.out.replace("plies 0 to 6", ""))
+    assert "plies to the end" not in shown.out
+    stats = json.loads(ask("stats", *place, "--json").out)
+    check(stats, "stats")
+    assert (stats["positions"], stats["plies"]) == (None, [])
+    (listed,) = json.loads(ask("list", "--json", *place[1:]).out)["tables"]
+    assert listed["positions"] is None
+    assert " not counted " in ask("list", *place[1:]).out
+    with tb.open_tablebase("4x3", folder=tmp_path) as table:
+        assert repr(table).endswith(", not counted>")
+        assert "<td>" not in table._repr_html_()
+        drawn = {table.random_position(np.random.default_rng(1), ply).ply for ply in range(6)}
+        assert drawn == set(range(6))
+    for how in (["quick"], ["sample", "--solver"], ["full"]):
+        said = ask("verify", *place, "--level", *how)
+        assert said.status == 0, said.err
+        assert re.search(r"checked digests: \d+; not counted\n", said.out)

@@ -10,7 +10,7 @@ import hdf5plugin
 import numpy as np
 import pytest
 
-from retro.errors import ChecksumError, DamagedFileError, VerificationError
+from retro.errors import ChecksumError, DamagedFileError, DoesNotFitError, VerificationError
 from retro.games.connect4.bits import geometry
 from retro.games.connect4.rules import Connect4Board, Connect4Position
 from retro.index.halves.listing import stretch_positions, stretches
@@ -23,6 +23,7 @@ from tablebase.files.seal import ply_name, table_digest
 from tablebase.halves.check import plain_search
 from tablebase.halves.format import CHUNK_WORDS, PLANES, PlyRecord, plane_digest
 from tablebase.halves.store import TableFile
+from tablebase.oracles import Oracle
 from tablebase.tables import open_tablebase
 
 assert hdf5plugin  # registers the zstd filter
@@ -311,6 +312,17 @@ def test_a_truncated_table_is_damaged(copy: Path, part: float) -> None:
         check(copy, "quick")
 
 
+def test_a_full_check_that_does_not_fit_is_refused_at_once(
+    copy: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tablebase.halves.check.available_memory", lambda: 100_000)
+    asked: list[str] = []
+    with pytest.raises(DoesNotFitError, match=r"level full takes .* of memory, 100 kB are free"):
+        verify(copy, "full", report=lambda what, _: asked.append(what))
+    assert asked == []
+    assert verify(copy, "sample").positions > 0
+
+
 def test_the_plain_search_knows_the_small_boards() -> None:
     for sizes, value in (((4, 3, 3), 1), ((3, 3, 3), 0), ((2, 2, 2), 1)):
         board = Connect4Board(*sizes)
@@ -320,3 +332,22 @@ def test_the_plain_search_knows_the_small_boards() -> None:
 def value_of(path: Path, position: Connect4Position) -> int:
     with open_tablebase(path) as table:
         return table.probe_wdl(position)
+
+
+def test_a_table_that_lies_is_an_error_by_name_or_harmless(copy: Path) -> None:
+    """A line needs a move that keeps what the table says; a lie may leave none."""
+    found = set()
+    for ply, moves in enumerate(["", "2", "22", "221"]):
+        position = BOARD.position(moves)
+        with open_tablebase(copy) as table:
+            rank = rank_position(table.reader.layout, position).rank
+        for plane in PLANES:
+            flip(copy, ply, plane, rank)
+            with Oracle(BOARD, [open_tablebase(copy)], memory="1M") as oracle:
+                for ask in (oracle.best_line, oracle.analyse, oracle.best_move):
+                    try:
+                        ask(position)
+                    except VerificationError as error:
+                        found.add((moves, "contradicts the rules" in str(error)))
+            flip(copy, ply, plane, rank)
+    assert found == {("", True), ("2", True), ("22", True), ("221", True)}

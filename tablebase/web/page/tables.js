@@ -45,7 +45,7 @@ function numbers(plies) {
 
 function card(table) {
   const facts = [
-    ["positions", `${count(table.positions)}, plies ${table.first_ply} to ${table.last_ply}`],
+    ["positions", `${table.positions === null ? "not counted" : count(table.positions)}, plies ${table.first_ply} to ${table.last_ply}`],
     ["size", size(table.size)],
     ["file", table.file],
     ["digest", table.digest.slice(0, 16) + "…"],
@@ -60,7 +60,7 @@ function card(table) {
     make("h3", {}, make("a", { href: link(table, table.root) }, title(table))),
     make("dl", {}, ...list),
     make("div", { class: "bars" }, ...table.plies.map(bar)),
-    numbers(table.plies),
+    ...(table.plies.length ? [numbers(table.plies)] : []),
   );
 }
 
