@@ -24,9 +24,8 @@ if TYPE_CHECKING:
 
     from retro.games.game import Position
 
-# Who knows: the game is over; a table; openings that were searched once; the search; a table the
-# value and the search the distance.
-Source = Literal["rules", "table", "openings", "search", "both"]
+# Who knows: the game is over; a table; the search; a table the value and the search the distance.
+Source = Literal["rules", "table", "search", "both"]
 Json = dict[str, Any]  # an object of JSON: what it holds depends on the name
 
 

@@ -5,9 +5,9 @@
 
 Positions come from random play: for half of them any move is drawn (`with blunders`), for the
 other half one that keeps the value (`without`), which takes a search of its own that is not
-counted. Each position is asked of an oracle that knows what is there: tables in `--dir`,
-openings, and what it has searched before; `--new` begins each one with an empty memory. Without
-tables the plies just beyond the openings take minutes.
+counted. Each position is asked of an oracle that knows what is there: tables in `--dir`, the first
+plies that are shipped, and what it has searched before; `--new` begins each one with an empty
+memory.
 
 CPU seconds of one thread, so that a busy machine does not change them much.
 """

@@ -1,9 +1,11 @@
 """Exact answers for every position of a board: from its tables, else by search.
 
     a table covers it?      -> the table answers, in microseconds    source "table"
-    an opening we ship?     -> so do they                            source "openings"
     otherwise               -> the solver does, in microseconds to
                                minutes                               source "search"
+
+The first plies of 7x6, with distances, are shipped as a table like any other; tables with
+distances are asked first.
 
 All give the same values in the same order (`retro.answers`), so a caller need not
 know who answered; `source` says it. Distances come from a table that was built
@@ -24,8 +26,13 @@ from retro.games.catalogue import make_board
 from retro.search.engine import Options
 from retro.search.memory import memory_bytes
 from tablebase.files.atomic import Closing
-from tablebase.files.places import build_command, rooted_paths, table_path
-from tablebase.openings import look_up, look_up_move, probe_openings
+from tablebase.files.places import (
+    build_command,
+    rooted_paths,
+    shipped_line,
+    shipped_path,
+    table_path,
+)
 from tablebase.tables import Table, open_checked, open_tablebase
 from tablebase.units import counted
 
@@ -82,8 +89,8 @@ def oracle(
     asked = make_board(board)
     tables = open_tables(asked, folder)
     why = "no table covers this position"
-    if not tables:
-        start = asked.start()
+    start = asked.start()
+    if not table_path(start, folder).exists() and not rooted_paths(asked, folder):
         command = build_command(start, folder)
         why = f"no table at {table_path(start, folder)}; build it with: {command}"
     found = Oracle(
@@ -94,15 +101,25 @@ def oracle(
 
 
 def open_tables(board: Board, folder: Path | None = None) -> list[Table]:
-    """The table of a whole board if it is there, else those from a root; the caller closes them."""
-    whole = board.start()
-    if table_path(whole, folder).exists():
-        return [open_checked(table_path(whole, folder), whole)]
+    """The tables that are there, those with distances first; the caller closes them.
+
+    That of the whole board, else those from a root; and the one that is shipped, unless the
+    first knows all that it does.
+    """
+    start = board.start()
+    whole, shipped = table_path(start, folder), shipped_path(start)
     with contextlib.ExitStack() as stack:
-        tables = [stack.enter_context(open_tablebase(path)) for path in rooted_paths(board, folder)]
+        if whole.exists():
+            tables = [stack.enter_context(open_checked(whole, start))]
+        else:
+            paths = rooted_paths(board, folder)
+            tables = [stack.enter_context(open_tablebase(path)) for path in paths]
         for table in tables:
             if table.board != board:
                 raise WrongBoardError(f"{table.path} holds {table.title}, not {board.name}")
+        if shipped is not None:
+            tables.append(stack.enter_context(open_checked(shipped, start)))
+        tables.sort(key=lambda table: not table.has_distances)
         stack.pop_all()
     return tables
 
@@ -165,9 +182,6 @@ class Oracle(Closing):
             with contextlib.suppress(*NOT_IN_TABLE):
                 plies = table.probe_plies(asked) if strong else None
                 return Solution(table.probe_wdl(asked), plies, 0, "table")
-        opening = look_up(asked)
-        if opening is not None:
-            return Solution(opening.value, opening.plies if strong else None, 0, "openings")
         return self.solver.solve(asked, strong, clock=clock)
 
     def probe(self, position: object, *, clock: Deadline | None = None) -> Probe:
@@ -176,9 +190,6 @@ class Oracle(Closing):
         for table in self.tables:
             with contextlib.suppress(*NOT_IN_TABLE):
                 return table.probe(asked)
-        known = probe_openings(asked)
-        if known is not None:
-            return known
         clock = clock or Deadline(self.time_limit)
         moves = []
         for move in asked.moves_in_order():
@@ -191,9 +202,6 @@ class Oracle(Closing):
         self, position: Position, move: int, strong: bool = False, *, clock: Deadline | None = None
     ) -> RatedMove:
         """What a move is worth to the player who makes it; with `strong` also its distance."""
-        known = look_up_move(position, move)
-        if known is not None:
-            return known
         after = position.play(move)
         reply = self.solve(after, strong, clock=clock)
         plies = 1 if after.is_over() else None if reply.plies is None else reply.plies + 1
@@ -212,43 +220,29 @@ class Oracle(Closing):
         """Best play to the end of the game, as long as `analyse` says."""
         asked = here = self._live(position)
         moves: list[RatedMove] = []
-        sources: set[Source] = set()
         while not here.is_over():
-            known = self._known_best(here)
+            known = self._by_distances(here)
             if known is None:
-                sources.add("both" if "table" in sources else self._source(here))
-                moves += self.solver.best_line(here, clock=clock)
-                break
-            move, source = known
-            sources.add(source)
-            moves.append(move)
-            here = here.play(move.number)
-        return Line(asked, moves, _joined(sources))
+                source = "both" if moves else self._source(here)
+                rest = _shipped_rest(here) or self.solver.best_line(here, clock=clock)
+                return Line(asked, moves + rest, source)
+            moves.append(known.moves[0])
+            here = here.play(moves[-1].number)
+        return Line(asked, moves, "table")
 
     def best_move(self, position: object, *, clock: Deadline | None = None) -> RatedMove:
         """The first of `analyse`; asks only until one move fits."""
         asked = self._live(position)
-        known = self._known_best(asked)
-        return known[0] if known else self.solver.best_move(asked, clock=clock)
+        known = self._by_distances(asked)
+        return known.moves[0] if known else self.solver.best_move(asked, clock=clock)
 
     def _by_distances(self, position: Position) -> Probe | None:
-        """A position and every move with its distance, if a table or the openings have them all."""
+        """A position and every move with its distance, if a table has them all."""
         for table in self.tables:
             if table.has_distances:
                 with contextlib.suppress(*NOT_IN_TABLE):
                     return table.probe(position)
-        return probe_openings(position)
-
-    def _known_best(self, position: Position) -> tuple[RatedMove, Source] | None:
-        """The first of `analyse` and who knows it, if nothing has to be searched for it."""
-        known = self._by_distances(position)
-        if known is not None:
-            return known.moves[0], known.source
-        opening = look_up(position)
-        if opening is None or opening.column is None or not opening.is_first:
-            return None
-        best = look_up_move(position, opening.column)
-        return None if best is None else (best, "openings")
+        return None
 
     @overload
     def probe_many(
@@ -278,13 +272,19 @@ class Oracle(Closing):
         """Who knew the value of a position whose distance was searched for."""
         return "both" if self.covers(position) else "search"
 
-    def covers(self, position: Position) -> bool:
-        """Whether a table knows the value of an unfinished position."""
+    def covers(self, position: Position, *, distances: bool = False) -> bool:
+        """Whether a table knows the value of an unfinished position, or its distance, too."""
         for table in self.tables:
-            with contextlib.suppress(*NOT_IN_TABLE):
-                table.probe_wdl(position)
-                return True
+            if table.has_distances or not distances:
+                with contextlib.suppress(*NOT_IN_TABLE):
+                    table.probe_wdl(position)
+                    return True
         return False
+
+    @property
+    def reaches_the_end(self) -> bool:
+        """Whether a table has the last plies, so that what is asked of it is not searched."""
+        return any(table.plies[-1] == self.board.last_ply for table in self.tables)
 
     def _live(self, position: object) -> Position:
         asked = self.board.position(position)
@@ -293,8 +293,18 @@ class Oracle(Closing):
         return asked
 
 
-def _joined(sources: set[Source]) -> Source:
-    """Who knew a line: one of them alone, or several; openings were searched for once."""
-    if len(sources) == 1:
-        return next(iter(sources))
-    return "both" if sources & {"table", "both"} else "search"
+def _shipped_rest(here: Position) -> list[RatedMove]:
+    """What follows a position in the line that is shipped, as a search found it; else nothing."""
+    path, moves = [here.board.start()], []
+    for word in shipped_line(path[0]):
+        moves.append(path[-1].read_move(word))
+        path.append(path[-1].play(moves[-1]))
+    outcome = path[-1].outcome()
+    if here.ply >= len(moves) or path[here.ply].state != here.state or outcome is None:
+        return []
+    rest = []
+    for ply, move in enumerate(moves[here.ply :], here.ply):
+        left = len(moves) - ply  # who makes the last move, makes every second one before
+        value = -outcome if left % 2 else outcome
+        rest.append(RatedMove(path[ply].move_text(move), move, value, left))
+    return rest

@@ -3,8 +3,7 @@
 Value first. The first of these that knows the value of the position gives it, and a
 move that keeps it:
 
-    table      that covers the position, if there is one: at once
-    openings   the first moves of 7x6: at once
+    table      that covers the position, if there is one: at once (7x6: its first plies)
     search     is it a win, a draw or a loss, however long that takes
 
 Then speed: with what is left of `seconds` the solver looks for distances, so that of
@@ -22,7 +21,6 @@ from retro.deadline import Deadline
 from retro.errors import TimeLimitError
 from retro.games.values import DRAW, LOSS, WIN
 from retro.play.player import Player
-from tablebase.openings import look_up, look_up_move, probe_openings
 from tablebase.oracles import NOT_IN_TABLE
 
 if TYPE_CHECKING:
@@ -39,7 +37,7 @@ class Advice(NamedTuple):
     move: int
     value: int
     plies: int | None
-    source: Literal["table", "openings", "search"]
+    source: Literal["table", "search"]
 
 
 class Rating(NamedTuple):
@@ -59,7 +57,7 @@ class PerfectPlayer(Player):
         never a guess.
     seconds
         For the search of the fastest win or the slowest loss. The value itself is
-        never guessed, so without a table or openings a first move may take longer.
+        never guessed, so without a table a first move may take longer.
 
     Examples
     --------
@@ -82,10 +80,7 @@ class PerfectPlayer(Player):
         """A best move; the position is not over."""
         clock = Deadline(self._oracle.time_limit, "no move found")
         advice = (
-            self._by_table(position)
-            or self._by_openings(position)
-            or self._at_once(position)
-            or self._by_search(position, clock)
+            self._by_table(position) or self._at_once(position) or self._by_search(position, clock)
         )
         if advice.plies is not None or advice.value == DRAW:
             return advice
@@ -101,8 +96,7 @@ class PerfectPlayer(Player):
         Each move gets its share of what time is left, so that one that is hard to judge does not
         hide the others.
         """
-        opening = probe_openings(position)
-        moves = self._probe_table(position) or (opening.moves if opening else [])
+        moves = self._probe_table(position)
         if moves:
             return Rating(moves, [])
         clock, waiting = Deadline(self._oracle.time_limit), position.moves_in_order()
@@ -121,7 +115,7 @@ class PerfectPlayer(Player):
             clock.check()  # a short search does not look at it
             return self._oracle.rate_move(position, move, clock=clock)
         except TimeLimitError:
-            return look_up_move(position, move)
+            return None
 
     def _by_table(self, position: Position) -> Advice | None:
         for best in self._probe_table(position)[:1]:
@@ -134,16 +128,6 @@ class PerfectPlayer(Player):
             with contextlib.suppress(*NOT_IN_TABLE):
                 return table.probe(position).moves
         return []
-
-    def _by_openings(self, position: Position) -> Advice | None:
-        entry = look_up(position)
-        if entry is not None and entry.column is not None:
-            return Advice(entry.column, entry.value, entry.plies, "openings")
-        known = probe_openings(position)
-        if known is None:
-            return None
-        best = known.moves[0]
-        return Advice(best.number, best.value, best.plies, "openings")
 
     def _at_once(self, position: Position) -> Advice | None:
         """A move that wins at once."""

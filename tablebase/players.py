@@ -88,7 +88,7 @@ class Players:
 
     @cached_property
     def adviser(self) -> PerfectPlayer:
-        """Whoever knows values: the tables, the openings, the solver within its time."""
+        """Whoever knows values: the tables, the solver within its time."""
         return PerfectPlayer(self.oracle, seconds=self.means.time_limit or self.means.second)
 
     @cached_property

@@ -28,7 +28,7 @@ from retro.errors import (
 from retro.games.catalogue import make_board
 from tablebase.answers import require_distances
 from tablebase.files.atomic import Closing
-from tablebase.files.places import SUFFIX, require_table, table_path
+from tablebase.files.places import SUFFIX, find_table
 from tablebase.files.remote import is_url, open_remote
 from tablebase.indexes import open_reader
 
@@ -58,7 +58,8 @@ def open_tablebase(
 ) -> Table:
     """Open a table by board (`"5x4"`, `"mnk 4x4 connect=4"`), path (`"shelf/x.h5"`) or URL.
 
-    A URL, such as `"https://host/connect4-6x5.h5"`, needs the extra `remote`.
+    Of 7x6 the first plies come with the package; they are opened where there is no other table
+    of it. A URL, such as `"https://host/connect4-6x5.h5"`, needs the extra `remote`.
 
     `root` asks for the table of what follows a position. Close it with `close()` or use
     it as a context manager.
@@ -71,9 +72,7 @@ def open_tablebase(
         return Table(open_reader(source, cache_bytes))
     board = make_board(table, **({} if connect is None else {"connect": connect}))
     start = board.start() if root is None else board.position(root)
-    path = table_path(start, folder)
-    require_table(path, start, folder)
-    return open_checked(path, start, cache_bytes)
+    return open_checked(find_table(start, folder), start, cache_bytes)
 
 
 def is_path(text: str) -> bool:
@@ -151,11 +150,11 @@ class Table(Closing):
     def has_distances(self) -> bool:
         """Whether the table knows in how many plies a game ends, too."""
         return self.reader.has_distances
+
     @property
     def is_counted(self) -> bool:
         """Whether it knows how many positions there are: not if built with `--counts off`."""
         return self.reader.is_counted
-
 
     @property
     def title(self) -> str:

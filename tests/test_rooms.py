@@ -62,12 +62,11 @@ ALLOWED = {
     "tablebase.keys": f"{TABLES_LOW} tablebase.indexes",
     "tablebase.tables": f"{TABLES_LOW} tablebase.indexes",
     "tablebase.cluster": "retro tablebase.units tablebase.plans",
-    "tablebase.openings": "retro",
     "tablebase.strategy": "retro",
     "tablebase.builds": f"{TABLES} tablebase.cluster",
     "tablebase.checks": TABLES,
-    "tablebase.oracles": f"{TABLES} tablebase.openings",
-    "tablebase.perfect": f"{TABLES} tablebase.openings tablebase.oracles",
+    "tablebase.oracles": TABLES,
+    "tablebase.perfect": f"{TABLES} tablebase.oracles",
     "tablebase.players": f"{TABLES} tablebase.oracles tablebase.perfect",
     "tablebase.web": "retro tablebase",
     "tablebase.cli": "retro tablebase",
@@ -161,7 +160,7 @@ def test_only_doors_know_the_doors() -> None:
 
 def test_a_game_is_known_in_its_own_folder_only() -> None:
     """No list of games by name: what differs between games stands in their records."""
-    for module in set(MODULES) - set(modules_of("retro.games", "tablebase.openings")):
+    for module in set(MODULES) - set(modules_of("retro.games")):
         texts = {node.value for node in nodes(module) if isinstance(node, ast.Constant)}
         assert not texts & set(NAMES), module
 

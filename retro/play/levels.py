@@ -11,7 +11,7 @@ A level states what it does. Two things make it weak, and nothing else is held b
     easy       1 in 4         100
     medium     1 in 8         500
     hard       1 in 20      3,000
-    perfect    never      a table, the openings, or a search to the end; where none of
+    perfect    never      a table, or a search to the end; where neither of
                           these reaches within its time, what one second of playouts finds,
                           5,000 at least
 
@@ -66,7 +66,7 @@ class Level:
         if self.playouts is None:
             last = "playouts" if small else "looking ahead"
             return (
-                f"{self.name}: never gives anything away where a table, the openings or a search "
+                f"{self.name}: never gives anything away where a table or a search "
                 f"reach; elsewhere as strong as one second of {last}"
             )
         plies = "1 ply" if self.depth == 1 else f"{self.depth} plies"

@@ -76,9 +76,8 @@ def _open(
         else:
             oracle = stack.enter_context(open_oracle(asked))
             position = asked.on(oracle.board, given) or oracle.tables[0].root
-        is_known = any(table.has_distances for table in oracle.tables)
-        searches = distances and says_why and not is_known
-        if searches and not position.is_over() and oracle.covers(position):
+        searches = distances and says_why and not position.is_over()
+        if searches and oracle.covers(position) and not oracle.covers(position, distances=True):
             oracle.before_search = lambda: say("searching: the table knows values, not distances")
         yield oracle, position
 
@@ -115,11 +114,13 @@ def analyse_command(asked: Asked) -> int:
         _require_live(position)
         clock = Deadline(oracle.time_limit)  # one for both
         found = oracle.analyse(position, clock=clock)
+        if not asked.options.json:
+            show.print_moves(found.moves)  # known at once, where the line takes a search
         line = oracle.best_line(position, clock=clock)
     if asked.options.json:
         show.print_json(answers.analysis_json(found, line))
     else:
-        show.print_analysis(found.moves, line.moves)
+        print(f"line: {' '.join(move.move for move in line.moves)}")
     return 0
 
 

@@ -105,13 +105,12 @@ def print_line(line: Line) -> None:
     print(f"after {counted(line.plies, 'ply', 'plies')} {line.end.over_message()}")
 
 
-def print_analysis(moves: Sequence[RatedMove], line: Sequence[RatedMove]) -> None:
-    """A row per move, best first, and the main line."""
+def print_moves(moves: Sequence[RatedMove]) -> None:
+    """A row per move, best first, with its distance; seen at once."""
     print("move  value  plies to the end   (for the player who moves, best first)")
     for move in moves:
         name = paint_value(f"{VALUE_NAMES[move.value]:<5}", move.value)
-        print(f"{move.move:>4}  {name}  {move.plies:>5}")
-    print(f"line: {' '.join(move.move for move in line)}")
+        print(f"{move.move:>4}  {name}  {move.plies:>5}", flush=True)
 
 
 def print_stats(table: Table) -> None:

@@ -141,7 +141,7 @@ def _say_beforehand(oracle: Oracle) -> None:
     """Say that it will take long, where it will."""
     board = oracle.board
     bounds = "bound it with --time-limit S or --most N"
-    if not oracle.tables:
+    if not oracle.reaches_the_end:
         say(f"without a table every position is searched, which takes long; {bounds}")
     elif board.cells > FEW_CELLS:
         say(f"{board.size_text} is large: this may take hours; {bounds}")
@@ -152,7 +152,7 @@ class Watched:
 
     def __init__(self, oracle: Oracle, clock: Deadline) -> None:
         self._oracle, self._clock = oracle, clock
-        self._piece = TABLE_PIECE if oracle.tables else SEARCH_PIECE
+        self._piece = TABLE_PIECE if oracle.reaches_the_end else SEARCH_PIECE
 
     def probe_many(self, states: States, /) -> NDArray[np.int8]:
         import numpy as np

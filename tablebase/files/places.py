@@ -1,6 +1,8 @@
 """Where tables live: `tables/connect4-5x4.h5` under the current folder.
 
-`TABLEBASE_DIR` in the environment names another folder.
+`TABLEBASE_DIR` in the environment names another folder. The first plies of 7x6 come with the
+package, in `data`: whoever has no table of a board's own there is answered from it. Beside it lies
+best play from the empty board to the end, most of which is beyond those plies.
 """
 
 from __future__ import annotations
@@ -18,8 +20,9 @@ if TYPE_CHECKING:
     from retro.games.game import Board, Position
 
 ENVIRONMENT_VARIABLE = "TABLEBASE_DIR"
-SUFFIX = ".h5"
+SUFFIX, LINE_SUFFIX = ".h5", ".line"
 LONGEST_NAME = 100
+SHIPPED = Path(__file__).parents[1] / "data"
 
 
 def tables_folder() -> Path:
@@ -47,6 +50,28 @@ def table_path(root: Position, folder: Path | None = None) -> Path:
     if text:
         name += "-from-" + _file_word(text)
     return (folder or tables_folder()) / f"{name}{SUFFIX}"
+
+
+def shipped_path(root: Position) -> Path | None:
+    """The table of all that follows a position that comes with the package, if one does.
+
+    >>> from retro.games.catalogue import make_board
+    >>> shipped_path(make_board("7x6").start()).name, shipped_path(make_board("5x4").start())
+    ('connect4-7x6.h5', None)
+    """
+    path = table_path(root, SHIPPED)
+    return path if path.exists() else None
+
+
+def shipped_line(root: Position) -> list[str]:
+    """Best play from a position to the end that comes with the package: its moves, if any does.
+
+    >>> from retro.games.catalogue import make_board
+    >>> len(shipped_line(make_board("7x6").start())), shipped_line(make_board("5x4").start())
+    (41, [])
+    """
+    path = table_path(root, SHIPPED).with_suffix(LINE_SUFFIX)
+    return path.read_text().split() if path.exists() else []
 
 
 def path_to_write(path: Path) -> Path:
@@ -89,8 +114,14 @@ def build_command(root: Position, folder: Path | None = None) -> str:
     return shlex.join([*words, *([] if folder is None else ["--dir", str(folder)])])
 
 
-def require_table(path: Path, root: Position, folder: Path | None = None) -> None:
-    """Name the table that is not there, and the command that builds it."""
-    if not path.exists():
+def find_table(root: Position, folder: Path | None = None) -> Path:
+    """The table of all that follows a position: in its folder, else the one that is shipped.
+
+    If there is none, names it and the command that builds it.
+    """
+    path = table_path(root, folder)
+    found = path if path.exists() else shipped_path(root)
+    if found is None:
         command = build_command(root, folder)
         raise MissingTableError(f"no table at {path}; build it with: {command}")
+    return found

@@ -19,7 +19,6 @@ from retro.games.scene import scene_of
 from retro.games.values import VALUE_NAMES
 from tablebase import answers
 from tablebase.files.places import build_command
-from tablebase.openings import probe_openings
 from tablebase.web.guard import SAFE_HEADERS, json_response
 from tablebase.web.http import Response
 from tablebase.web.questions import (
@@ -48,11 +47,14 @@ MOST_AT_ONCE = 10_000
 KEPT = "public, max-age=86400"
 
 
-def by_table(tables: Sequence[Table], position: Position) -> Probe | None:
-    """The values by the first table that has them."""
+def by_table(
+    tables: Sequence[Table], position: Position, *, distances: bool = False
+) -> Probe | None:
+    """The values by the first table that has them, or the first that has distances, too."""
     for table in tables:
-        with contextlib.suppress(MissingTableError):
-            return table.probe(position)
+        if table.has_distances or not distances:
+            with contextlib.suppress(MissingTableError):
+                return table.probe(position)
     return None
 
 
@@ -82,13 +84,9 @@ class Asks:
         if outcome is not None:
             return self._kept(request, finished_json(position, outcome), [])
         tables = self._shelf.tables(position.board)
-        if not strong:
-            known = await asyncio.to_thread(by_table, tables, position)
-            if known is not None:
-                return self._kept(request, answers.probe_json(known), tables)
-        opening = probe_openings(position)
-        if opening is not None:
-            return self._kept(request, answers.probe_json(opening), [])
+        known = await asyncio.to_thread(by_table, tables, position, distances=strong)
+        if known is not None:
+            return self._kept(request, answers.probe_json(known), tables)
 
         def ask(oracle: Oracle, errand: Errand) -> Probe:
             how: Callable[..., Probe] = oracle.analyse if strong else oracle.probe
@@ -191,12 +189,13 @@ class Asks:
         return await self._searches.run(request, board, ask), "search"
 
     def _table(self, root: Position) -> Table:
-        for table in self._shelf.tables(root.board):
-            if table.root == root:
-                return table
-        raise MissingTableError(
-            f"no table of {root.board} is here; build it with: {build_command(root)}"
-        )
+        """The table from a position; the longer one, if one of its first plies is shipped."""
+        tables = [table for table in self._shelf.tables(root.board) if table.root == root]
+        if not tables:
+            raise MissingTableError(
+                f"no table of {root.board} is here; build it with: {build_command(root)}"
+            )
+        return max(tables, key=lambda table: len(table.plies))
 
     def _kept(self, request: Request, content: Json, tables: Sequence[Table]) -> Response:
         """An answer that never changes."""

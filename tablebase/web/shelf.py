@@ -48,13 +48,13 @@ class Shelf:
         self._lock = threading.Lock()
 
     def tables(self, board: Board) -> list[Table]:
-        """The tables of a board: that of the whole game, else those from a position."""
+        """The tables of a board, as `open_tables` finds them."""
         paths = [table_path(board.start(), self.folder), *rooted_paths(board, self.folder)]
         stamp = _stamp(paths)
         with self._lock:
             known = self._open.get(board)
             if known is None or known[0] != stamp:
-                known = stamp, open_tables(board, self.folder) if stamp else []
+                known = stamp, open_tables(board, self.folder)
                 self._open[board] = known
             self._open.move_to_end(board)
             while len(self._open) > MOST_BOARDS:

@@ -21,7 +21,6 @@ from retro.answers import Probe, RatedMove, order_moves
 from retro.errors import TablebaseError, TimeLimitError
 from retro.games.values import VALUE_NAMES
 from tablebase.answers import error_json, probe_json
-from tablebase.openings import probe_openings
 from tablebase.web.asks import by_table, finished_json
 from tablebase.web.searches import CalledOffError
 
@@ -63,14 +62,12 @@ async def position_events(
 
     async def work() -> None:
         try:
-            opening = probe_openings(position)
-            if opening is not None:
-                tell("values", probe_json(opening))
-                tell("answer", probe_json(opening))
-                return
             known = await asyncio.to_thread(by_table, shelf.tables(position.board), position)
             if known is not None:
                 tell("values", probe_json(known))
+                if known.plies is not None:
+                    tell("answer", probe_json(known))
+                    return
             question = _Question(position, known, tell)
             await searches.run(request, position.board, question.ask)
         except CalledOffError:

@@ -48,7 +48,7 @@ def test_json_of_a_class(ask: Ask) -> None:
         ("puissance-plus 3x3 --target 5 --values 121/232/121", "WIN"),
         ("quarto 2x2 --attributes 2", "LOSS"),
         ("quarto 9..2/d5.c/.b.6/.0.3,a", "DRAW"),
-        ("44444411 --memory 64", "WIN"),
+        ("44444432655555 --memory 64", "WIN"),
     ],
 )
 def test_values_of_every_game(line: str, word: str, ask: Ask) -> None:

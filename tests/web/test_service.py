@@ -84,9 +84,9 @@ def test_distances_are_those_of_the_oracle(service: Running) -> None:
         (400, "IllegalPositionError", "scene", {"board": "3x2", "from": "X../.O."}),
         (400, "BadTextError", "move", {"board": "4x4", "player": "exec:id"}),
         (400, "BadTextError", "move", {"board": "4x4", "player": "x.py:Y"}),
-        (404, "MissingTableError", "stats", {"board": "7x6"}),
-        (404, "MissingTableError", "random", {"board": "7x6"}),
-        (404, "MissingTableError", "board.svg", {"board": "7x6", "rated": "on"}),
+        (404, "MissingTableError", "stats", {"board": "7x7"}),
+        (404, "MissingTableError", "random", {"board": "7x7"}),
+        (404, "MissingTableError", "board.svg", {"board": "7x7", "rated": "on"}),
     ],
 )
 def test_errors_have_names_and_statuses(
@@ -120,7 +120,7 @@ def test_a_position_that_search_cannot_reach_is_503(web_folder: Any, service: Ru
         stop(running)
 
 
-def test_the_openings_of_7x6_are_known_at_once(service: Running) -> None:
+def test_the_first_plies_of_7x6_are_known_at_once(service: Running) -> None:
     found = service.ask("position", board="7x6", distances="on")
     assert (found.json["value"], found.json["plies"], found.json["best"]) == ("WIN", 41, ["4"])
     hold(found.json, "probe")

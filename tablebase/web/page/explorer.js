@@ -11,7 +11,7 @@ import { HUMAN, boardFields, keyOf, positionFields, read, write } from "./state.
 import { bestFirst, chipText, count, letterOf, valueWords } from "./words.js";
 
 const PATIENCE = " Early positions of large boards are deep: play on, values come as the end comes nearer, or search on.";
-const SOURCES = { table: "by table", openings: "by openings", search: "by search", both: "by table and search", rules: "by the rules" };
+const SOURCES = { table: "by table", search: "by search", both: "by table and search", rules: "by the rules" };
 
 const FIRST_TIME = " The first time after an installation a game gets ready for up to a minute.";
 const FIRST_WAIT = 4000; // milliseconds without a word before that is said
