@@ -81,6 +81,17 @@ def measure(
     }
 
 
+def warm_up(oracle: tb.Oracle) -> None:
+    """Load kernels and lists before the clock starts; bench_door measures what a process pays."""
+    position = oracle.board.start()
+    for table in oracle.tables:
+        table.probe_many(oracle.board.states([position]))
+    while len(position.legal_moves()) > 1 and oracle.board.last_ply - position.ply > 12:
+        position = position.play(position.legal_moves()[0])
+    if not position.is_over():
+        oracle.solver.analyse(position)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("board", nargs="?", default="7x6")
@@ -98,11 +109,7 @@ def main() -> None:
         tb.oracle(options.board, folder=options.dir, memory=options.memory) as drawing,
         tb.oracle(options.board, folder=options.dir, memory=options.memory) as asked,
     ):
-        warm = asked.board.start()  # kernels are loaded before the clock starts
-        while len(warm.legal_moves()) > 1 and asked.board.last_ply - warm.ply > 12:
-            warm = warm.play(warm.legal_moves()[0])
-        if not warm.is_over():
-            asked.solver.analyse(warm)
+        warm_up(asked)
         for ply in range(first, last + 1):
             for kind in KINDS:
                 rows.append(measure((drawing, asked), ply, kind, options))
