@@ -20,7 +20,6 @@ definition a command.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol
 
@@ -49,9 +48,8 @@ __all__ = [
     "Verified",
 ]
 
-Level = Literal["quick", "sample", "full"]
-LEVELS: tuple[Level, ...] = ("quick", "sample", "full")
-Report = Callable[[str, int], None]  # what is being checked, and the ply
+Level = Literal["spot", "quick", "sample", "full"]
+LEVELS: tuple[Level, ...] = ("spot", "quick", "sample", "full")
 COUNT_NAMES = ("positions", "win", "draw", "loss", "terminal")
 DISTANCE_NAMES = ("win_in", "draw_in", "loss_in")
 
@@ -85,6 +83,12 @@ class Counts:
 
 def _longest(counted: tuple[int, ...] | None) -> int | None:
     return max((plies for plies, number in enumerate(counted or ()) if number), default=None)
+
+
+class Report(Protocol):
+    """Told what is being checked, the ply, and which share of that is done, if it is known."""
+
+    def __call__(self, what: str, ply: int, share: float = 0.0, /) -> None: ...
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,9 @@
 """Checking a table, independently of the walk that made it.
 
-    quick    header and digests; the counts of every ply made again
-    sample   quick, and random positions: the table's answer is the best over the successors'
+    spot     header, and random positions: the table's answer is the best over the successors'
              by the plain rules, and late in the game what a plain search finds
+    quick    header and digests; the counts of every ply made again
+    sample   both
     full     quick, and every stored position against its successors, by code that shares
              nothing with the walks
     solver   besides: positions against the forward search

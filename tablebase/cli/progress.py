@@ -117,8 +117,9 @@ class Ticker:
 
     def __init__(self, last_ply: int) -> None:
         self._last_ply = last_ply
-        self._last = time.monotonic()
+        self._last = self._begin = time.monotonic()
         self._live = sys.stderr.isatty()
+        self._what = ""
 
     def __enter__(self) -> Self:
         return self
@@ -127,9 +128,15 @@ class Ticker:
         if self._live:
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
-    def tick(self, what: str, ply: int) -> None:
-        """Called as each ply begins."""
-        self.show(f"{what}: ply {ply} of {self._last_ply}")
+    def tick(self, what: str, ply: int, share: float = 0.0) -> None:
+        """Called as each ply begins, or as more of `what` is done: that share, if it is known."""
+        now = time.monotonic()
+        if what != self._what:
+            self._what, self._begin = what, now
+        seconds, text = now - self._begin, f"{what}: ply {ply} of {self._last_ply}"
+        if share and seconds >= QUIET_SECONDS:
+            text += f", {share:.0%}, {duration(seconds * (1 - share) / share)} left"
+        self.show(text)
 
     def show(self, text: str) -> None:
         """Show a line of text, if it is time."""

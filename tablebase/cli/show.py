@@ -207,7 +207,7 @@ def print_verified(table: Table, done: Verified) -> None:
     print(f"{title(table.board)}: sound at level {done.level} ({table.path})")
     if done.counted:
         print(f"plies with checked digests and counts: {done.plies}")
-    else:
+    elif done.plies:
         why = "too large to count their positions anew" if table.is_counted else "not counted"
         print(f"plies with checked digests: {done.plies}; {why}")
     for number, what in (

@@ -151,25 +151,19 @@ class FramedReader:
             raise ChecksumError(f"{self._what} is damaged: a frame does not have its checksum")
         first = number % self._frames * FRAME_WORDS
         length = min(FRAME_WORDS, self._words - first)
-        return unpack(frame, self._what, length, _tools.unpacker)
+        return unpack(frame, self._what, length)
 
 
-def unpack(
-    frame: bytes,
-    what: str,
-    words: int | None = None,
-    unpacker: zstandard.ZstdDecompressor | None = None,
-) -> Words:
+def unpack(frame: bytes, what: str, words: int | None = None) -> Words:
     """The words of a frame: so many, or at most a chunk. `what` names it should it be damaged.
 
-    The size is looked at before anything is unpacked. An unpacker must be the thread's own.
+    The size is looked at before anything is unpacked.
     """
     try:
         size = zstandard.frame_content_size(frame)
         if size != 8 * words if words is not None else not 0 <= size <= 8 * CHUNK_WORDS:
             raise ValueError(f"a frame says that it holds {size:,} bytes")
-        unpacker = unpacker or zstandard.ZstdDecompressor()
-        content = unpacker.decompress(frame, max_output_size=size, allow_extra_data=False)
+        content = _tools.unpacker.decompress(frame, max_output_size=size, allow_extra_data=False)
         return np.frombuffer(content, "<u8")
     except (zstandard.ZstdError, ValueError) as error:
         raise ChecksumError(f"{what} is damaged: {error}") from None

@@ -1,10 +1,11 @@
 """Checking a table of Connect Four, independently of the walk that made it.
 
-    quick    header and digests, chunk by chunk; the number of legal positions of every ply,
-             where two layers of a forward walk fit into `MOST_BYTES_COUNTED`
-    sample   random legal positions: the table's answer is the best over the
+    spot     random legal positions: the table's answer is the best over the
              successors' by the plain rules, and what a plain forward search
-             finds where the game is near its end
+             finds where the game is near its end; digests of the chunks that are asked
+    quick    header and digests, chunk by chunk, on all cores; the number of legal positions of
+             every ply, where two layers of a forward walk fit into `MOST_BYTES_COUNTED`
+    sample   both
     full     every stored unfinished position: its value is the best over its
              successors; it is blank where the format says so; and the legal
              positions won, drawn and lost are as many as the file counts
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     Words = NDArray[np.uint64]
 
 SAMPLES_PER_PLY = 200
+PIECE = 64  # chunks that a thread checks before it tells
 MOST_BYTES_COUNTED = 2_000_000_000  # 6x6 and 7x5 take less, 7x6 takes 80 GB
 SEARCH_EMPTY_CELLS = 12  # a plain search settles so many empty cells at once
 NOT_PLAYABLE, WINS, GOES_ON = 0, 1, 2
@@ -65,17 +67,9 @@ def check(table: HalvesReader, level: Level, seed: int, report: Report) -> Verif
     table.require_lengths()  # before anything is walked
     if level == "full":
         _require_memory(table)
-    for ply in table.header.plies:
-        report("quick", ply)
-        _check_planes(table, ply)
-    root = table.counts[0]
-    if root.win - root.loss != table.value:
-        raise VerificationError(f"{table.path}: the value of the root is not its ply's")
-    fits = 16 * int(table.layout.layer_words.max()) <= MOST_BYTES_COUNTED
-    if table.is_counted and (fits or level == "full"):
-        counted = len(table.header.plies)
-        _check_counts(table, report)
-    if level == "sample":
+    if level != "spot":
+        counted = _check_file(table, level, report)
+    if level in ("spot", "sample"):
         rng = np.random.default_rng(seed)
         for ply in table.header.plies[:-1]:  # whose successors are there, too
             report("sample", ply)
@@ -84,8 +78,21 @@ def check(table: HalvesReader, level: Level, seed: int, report: Report) -> Verif
             searched += by_search
     elif level == "full":
         positions = _check_all(table, report)
-    plies = len(table.header.plies)
+    plies = len(table.header.plies) if level != "spot" else 0
     return Verified(level, plies, counted, positions, searched, 0, 0.0)
+
+
+def _check_file(table: HalvesReader, level: Level, report: Report) -> int:
+    """Digests, contradictions and counts; returns the plies that were counted."""
+    _check_planes(table, report)
+    root = table.counts[0]
+    if root.win - root.loss != table.value:
+        raise VerificationError(f"{table.path}: the value of the root is not its ply's")
+    fits = 16 * int(table.layout.layer_words.max()) <= MOST_BYTES_COUNTED
+    if not table.is_counted or not (fits or level == "full"):
+        return 0
+    _check_counts(table, report)
+    return len(table.header.plies)
 
 
 def _check_counts(table: HalvesReader, report: Report) -> None:
@@ -119,14 +126,35 @@ def _require_memory(table: HalvesReader) -> None:
         )
 
 
-def _check_planes(table: HalvesReader, ply: int) -> None:
-    for values in table.chunks_checked(ply):
+def _check_planes(table: HalvesReader, report: Report) -> None:
+    """Digests and contradictions of every ply, some chunks at a time, on all cores."""
+    chunks = {ply: table.chunks(ply) for ply in table.header.plies}
+    done, total = 0, max(1, sum(chunks.values()))
+    with ThreadPoolExecutor(available_cores()) as pool:
+        for ply, number in chunks.items():
+            report("quick", ply, done / total)
+            pieces = [range(at, min(at + PIECE, number)) for at in range(0, number, PIECE)]
+            digests: list[bytes] = []
+            for found in pool.map(partial(_check_chunks, table, ply), pieces):
+                digests += found
+                done += len(found)
+                report("quick", ply, done / total)
+            table.require_digest(ply, digests)
+
+
+def _check_chunks(table: HalvesReader, ply: int, numbers: range) -> list[bytes]:
+    """Check some chunks of a ply; returns their digests."""
+    digests = []
+    for number in numbers:
+        values, digest = table.chunk_checked(ply, number)
+        digests.append(digest)
         if (values[0] & values[1]).any():
             raise VerificationError(f"{table.path}: a position of ply {ply} is both won and lost")
         if any((plane & ~(values[0] | values[1])).any() for plane in values[2:]):
             raise VerificationError(
                 f"{table.path}: a position of ply {ply} that is neither won nor lost has a number"
             )
+    return digests
 
 
 def _compare_count(table: HalvesReader, ply: int, name: str, stored: int, found: int) -> None:

@@ -23,7 +23,7 @@ from tablebase.halves.format import INDEX
 from tablebase.halves.store import TableFile
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from numpy.typing import NDArray
 
@@ -157,9 +157,17 @@ class HalvesReader(Closing):
         self.require_lengths()
         return self._file.read_checked(ply)
 
-    def chunks_checked(self, ply: int) -> Iterator[Words]:
-        """The same chunk by chunk, however large; the digest is compared after the last."""
-        return self._file.chunks_checked(ply)
+    def chunks(self, ply: int) -> int:
+        """The number of chunks of a ply."""
+        return self._file.chunks(ply)
+
+    def chunk_checked(self, ply: int, number: int) -> tuple[Words, bytes]:
+        """A chunk and its digest; `require_digest` when all of a ply are there."""
+        return self._file.chunk_checked(ply, number)
+
+    def require_digest(self, ply: int, chunk_digests: Iterable[bytes]) -> None:
+        """Refuse chunks whose digests are not together that of their ply."""
+        self._file.require_digest(ply, chunk_digests)
 
     def leaves(self, first_ply: int, max_bytes: int) -> Leaves | None:
         """The plies from `first_ply` on that fit in `max_bytes`, for `Solver` to search with."""

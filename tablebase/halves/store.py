@@ -183,7 +183,7 @@ class TableFile(hdf5.OpenFile):
 
     def _read_digests(self, ply: int) -> list[bytes] | None:
         """The digests of a ply's chunks, which have that of the ply; None: the file has none."""
-        chunks = -(-self.words(ply) // CHUNK_WORDS)
+        chunks = self.chunks(ply)
         if chunks == 1:
             found = digest_chunk(self._read_chunk(ply, 0))
         else:
@@ -192,7 +192,7 @@ class TableFile(hdf5.OpenFile):
             if not found and chunks:
                 return None  # written before 0.3.0
         digests = [found[at : at + DIGEST_BYTES] for at in range(0, len(found), DIGEST_BYTES)]
-        self._require_digest(ply, digests)
+        self.require_digest(ply, digests)
         return digests
 
     def _require_chunk(self, ply: int, number: int, found: bytes, digests: list[bytes]) -> None:
@@ -201,7 +201,8 @@ class TableFile(hdf5.OpenFile):
                 f"{self.path}: ply {ply}, chunk {number}: values do not have their digest"
             )
 
-    def _require_digest(self, ply: int, chunk_digests: Iterable[bytes]) -> None:
+    def require_digest(self, ply: int, chunk_digests: Iterable[bytes]) -> None:
+        """Refuse chunks whose digests are not together that of their ply."""
         if plane_digest(chunk_digests) != self.record(ply).sha256:
             raise ChecksumError(f"{self.path}: the values of ply {ply} do not have their digest")
 
@@ -213,18 +214,31 @@ class TableFile(hdf5.OpenFile):
             values[:, at : at + chunk.shape[1]] = chunk
         return values
 
+    def chunks(self, ply: int) -> int:
+        """The number of chunks of a ply."""
+        return -(-self.words(ply) // CHUNK_WORDS)
+
+    def chunk_checked(self, ply: int, number: int) -> tuple[Values, bytes]:
+        """A chunk, [plane, word], and its digest, compared with that in the file if there is one.
+
+        Whoever has those of all chunks should `require_digest`.
+        """
+        with reading(self.path):
+            digests = self._digests(ply)
+            chunk = self._read_chunk(ply, number)
+        found = digest_chunk(chunk)
+        if digests is not None:
+            self._require_chunk(ply, number, found, digests)
+        return chunk, found
+
     def chunks_checked(self, ply: int) -> Iterator[Values]:
         """All chunks of a ply, [plane, word]; after the last their digest is compared."""
         found = []
-        for number in range(-(-self.words(ply) // CHUNK_WORDS)):
-            with reading(self.path):
-                digests = self._digests(ply)
-                chunk = self._read_chunk(ply, number)
-            found.append(digest_chunk(chunk))
-            if digests is not None:
-                self._require_chunk(ply, number, found[-1], digests)
+        for number in range(self.chunks(ply)):
+            chunk, digest = self.chunk_checked(ply, number)
+            found.append(digest)
             yield chunk
-        self._require_digest(ply, found)
+        self.require_digest(ply, found)
 
 
 def require_header(path: Source, header: Header, size: int) -> None:

@@ -8,7 +8,7 @@ import pytest
 from retro.games.catalogue import find_game
 from retro.search import Solver
 from tablebase.cli import progress
-from tablebase.cli.progress import BuildProgress, SearchProgress
+from tablebase.cli.progress import BuildProgress, SearchProgress, Ticker
 from tablebase.plans import Progress
 
 
@@ -113,3 +113,19 @@ def test_a_build_of_unknown_size_tells_what_it_has_done(
             clock.now = 100 + seconds
             shown.report(Progress("forward", 3, done, 0, 0))
     assert lines(capsys) == ["walking forward: ply 3, 5,000,000 positions, 0.5 million/s"]
+
+
+def test_a_check_tells_how_much_is_done_and_when_it_ends(
+    clock: SimpleNamespace, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with Ticker(42) as ticker:
+        for second, share in ((0, 0.0), (3, 0.05), (30, 0.25), (31, 0.26)):
+            clock.now = 100.0 + second
+            ticker.tick("quick", 30, share)
+        clock.now = 160.0
+        ticker.tick("sample", 7)
+    assert lines(capsys) == [
+        "quick: ply 30 of 42, 5%, 57 s left",
+        "quick: ply 30 of 42, 25%, 1 min 30 s left",
+        "sample: ply 7 of 42",
+    ]

@@ -210,7 +210,7 @@ def test_the_plain_rules_judge_the_jitted_ones(
 def test_progress_is_reported(shelf: Path) -> None:
     seen: list[tuple[str, int]] = []
     with open_file(shelf / "one word.h5") as table:
-        verify(Table(table), "full", report=lambda what, ply: seen.append((what, ply)))
+        verify(Table(table), "full", report=lambda what, ply, *_: seen.append((what, ply)))
     assert [what for what, _ in dict.fromkeys(seen)] == ["full"] * 10 + ["sample"] * 10 + [
         "quick"
     ] * 10

@@ -15,7 +15,7 @@ from retro.games.connect4.bits import geometry
 from retro.games.connect4.rules import Connect4Board, Connect4Position
 from retro.index.halves.listing import stretch_positions, stretches
 from retro.index.halves.ranking import rank_position
-from tablebase.answers import COUNT_NAMES, Level
+from tablebase.answers import COUNT_NAMES, LEVELS, Level
 from tablebase.builds import build
 from tablebase.checks import verify
 from tablebase.files.packing import digest_chunk
@@ -42,19 +42,48 @@ def copy(sound: Path, tmp_path: Path) -> Path:
     return Path(shutil.copy(sound, tmp_path / "copy.h5"))
 
 
-@pytest.mark.parametrize("level", ["quick", "sample"])
+@pytest.mark.parametrize("level", ["spot", "quick", "sample"])
 def test_a_giant_is_checked_without_walking_it(
     sound: Path, monkeypatch: pytest.MonkeyPatch, level: Level
 ) -> None:
     """Nothing of it is in memory at once but a chunk: neither planes nor layers."""
-    assert verify(sound, level).counted == BOARD.cells + 1
+    counted = (BOARD.cells + 1) * (level != "spot")
+    assert verify(sound, level).counted == counted
     for name in ("prepare", "forward"):
         monkeypatch.delattr(f"tablebase.halves.check.{name}")
     monkeypatch.delattr("tablebase.halves.store.TableFile.read_checked")
     monkeypatch.setattr("tablebase.halves.check.MOST_BYTES_COUNTED", 0)
     found = verify(sound, level)
-    assert (found.plies, found.counted) == (BOARD.cells + 1, 0)
-    assert bool(found.positions) == (level == "sample")
+    assert (found.plies, found.counted) == (counted, 0)
+    assert bool(found.positions) == (level != "quick")
+
+
+def test_how_much_is_checked_is_told_chunk_by_chunk(
+    copy: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tablebase.halves.check.PIECE", 1)
+    told: list[tuple[str, int, float]] = []
+    verify(copy, "quick", report=lambda what, ply, share=0.0: told.append((what, ply, share)))
+    shares = [share for what, _, share in told if what == "quick"]
+    with TableFile(copy) as file:
+        chunks = sum(map(file.chunks, file.header.plies))
+    assert shares == sorted(shares)
+    assert (shares[0], shares[-1], len(set(shares))) == (0.0, 1.0, chunks + 1)
+
+
+def test_a_spot_check_reads_what_it_asks_for_and_finds_a_lie(
+    copy: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A flipped value is found by positions; what no position asks for is not read."""
+    position, rank = quiet_position(copy, 6, seed=1)
+    assert position.ply == 6
+    flip(copy, 6, "win", rank)
+    monkeypatch.setattr("tablebase.halves.check.SAMPLES_PER_PLY", 5_000)
+    with pytest.raises(VerificationError, match="its successors say"):
+        check(copy, "spot")
+    monkeypatch.delattr("tablebase.halves.store.TableFile.chunk_checked")
+    monkeypatch.setattr("tablebase.halves.check.SAMPLES_PER_PLY", 0)
+    check(copy, "spot")
 
 
 def check(path: Path, level: Level) -> None:
@@ -93,7 +122,7 @@ def flip(path: Path, ply: int, plane: str, rank: int) -> None:
     forge(path, change)
 
 
-@pytest.mark.parametrize("level", ["quick", "sample", "full"])
+@pytest.mark.parametrize("level", LEVELS)
 def test_a_sound_table_passes(sound: Path, level: Level) -> None:
     check(sound, level)
 
@@ -318,7 +347,7 @@ def test_a_full_check_that_does_not_fit_is_refused_at_once(
     monkeypatch.setattr("tablebase.halves.check.available_memory", lambda: 100_000)
     asked: list[str] = []
     with pytest.raises(DoesNotFitError, match=r"level full takes .* of memory, 100 kB are free"):
-        verify(copy, "full", report=lambda what, _: asked.append(what))
+        verify(copy, "full", report=lambda what, *_: asked.append(what))
     assert asked == []
     assert verify(copy, "sample").positions > 0
 
