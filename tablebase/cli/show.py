@@ -205,10 +205,12 @@ def _print_labour(labour: Labour) -> None:
 def print_verified(table: Table, done: Verified) -> None:
     """What was checked of a sound table."""
     print(f"{title(table.board)}: sound at level {done.level} ({table.path})")
-    if done.counted:
+    if done.counted and done.plies:
         print(f"plies with checked digests and counts: {done.plies}")
+    elif done.counted:
+        print(f"plies with checked counts: {done.counted}")
     elif done.plies:
-        why = "too large to count their positions anew" if table.is_counted else "not counted"
+        why = "counted anew with --counts only" if table.is_counted else "not counted"
         print(f"plies with checked digests: {done.plies}; {why}")
     for number, what in (
         (done.positions, "agree with their successors"),

@@ -39,7 +39,7 @@ from tablebase.halves.work import Elsewhere, Site, Threads, prepare_header
 from tablebase.plans import Order, Progress, local_processes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from retro.walk.halves.prepared import Prepared
@@ -88,6 +88,20 @@ def _run_in_files(plan: Estimate, partial: PartialTable, order: Order) -> None:
             build.mark(first_ply)
         build.walk(first_ply)
     partial.join(plan.stored // 64)
+
+
+def count_positions(plan: Estimate, folder: Path) -> Iterator[tuple[int, Tally]]:
+    """The walk forward alone, by the tasks of a build: what there is of every ply.
+
+    Within the plan's memory; the groups of two layers lie in a folder.
+    """
+    partial = PartialTable(folder / "counts", plan.header)
+    partial.open()
+    site = Site(_prepare(plan), partial)
+    with contextlib.closing(Threads(site, plan.workers, warm=plan.is_whole)) as crew:
+        build = _Build(plan, site, crew, Order())
+        for ply in plan.header.counted_plies:
+            yield ply, build.count(ply)
 
 
 def _crew(plan: Estimate, partial: PartialTable, site: Site, order: Order) -> Crew:
@@ -184,6 +198,16 @@ class _Build:
         """Walk forward to the ply where the backward walk begins."""
         plies = range(self._site.prepared.layout.first_ply, last_ply + 1)
         self._walk("alive", plies, [ply for ply in plies if self._is_marked(ply)])
+
+    def count(self, ply: int) -> Tally:
+        """Walk forward to a ply from the one before; groups further back are forgotten."""
+        store = self._site.store
+        self._walk("alive", range(ply, ply + 1), [])
+        store.forget_groups("alive", [ply - 2])
+        found = Tally()
+        for member in store.committed("alive", ply):
+            found = found.plus(member.tally)
+        return found
 
     def _is_marked(self, ply: int) -> bool:
         return not self._to_do("alive", ply)

@@ -4,7 +4,8 @@
              successors' by the plain rules, and what a plain forward search
              finds where the game is near its end; digests of the chunks that are asked
     quick    header and digests, chunk by chunk, on all cores; the number of legal positions of
-             every ply, where two layers of a forward walk fit into `MOST_BYTES_COUNTED`
+             every ply, where two layers of a forward walk fit into `MOST_BYTES_COUNTED`. Those of
+             giants are counted on request, by the tasks of a build
     sample   both
     full     every stored unfinished position: its value is the best over its
              successors; it is blank where the format says so; and the legal
@@ -20,8 +21,11 @@ A fault raises `VerificationError` (or `ChecksumError`) and names the position.
 
 from __future__ import annotations
 
+import shutil
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -37,13 +41,18 @@ from retro.index.halves.ranking import rank_many
 from retro.jit import entry
 from retro.walk.halves.layers import forward, prepare
 from tablebase.answers import Verified
+from tablebase.halves.build import count_positions
+from tablebase.halves.plan import estimate_build
 from tablebase.halves.reader import mirror_words
 from tablebase.plans import available_memory
 from tablebase.units import size
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from numpy.typing import NDArray
 
+    from retro.walk.task import Tally
     from tablebase.answers import Level, Report
     from tablebase.halves.reader import HalvesReader
     from tablebase.halves.store import Values
@@ -61,14 +70,26 @@ BY_PLIES, COUNTS = 4, 4 + 65
 DECIDED = 1_000  # the score of a win in n plies is so many less n, of a loss the opposite
 
 
-def check(table: HalvesReader, level: Level, seed: int, report: Report) -> Verified:
-    """Check a table; raise at the first fault. `report(what, ply)` is called as it goes."""
-    positions = searched = counted = 0
+def check(
+    table: HalvesReader, level: Level, seed: int, report: Report, *, counts: bool = False
+) -> Verified:
+    """Check a table; raise at the first fault. `report(what, ply)` is called as it goes.
+
+    With `counts` positions are counted, however large the table is.
+    """
+    positions = searched = 0
     table.require_lengths()  # before anything is walked
     if level == "full":
         _require_memory(table)
     if level != "spot":
-        counted = _check_file(table, level, report)
+        _check_planes(table, report)
+        root = table.counts[0]
+        if root.win - root.loss != table.value:
+            raise VerificationError(f"{table.path}: the value of the root is not its ply's")
+    fits = 16 * int(table.layout.layer_words.max()) <= MOST_BYTES_COUNTED
+    is_counted = counts or level == "full" or (fits and level != "spot")
+    if is_counted and table.is_counted:
+        _check_counts(table, report, in_memory=fits or level == "full")
     if level in ("spot", "sample"):
         rng = np.random.default_rng(seed)
         for ply in table.header.plies[:-1]:  # whose successors are there, too
@@ -78,38 +99,41 @@ def check(table: HalvesReader, level: Level, seed: int, report: Report) -> Verif
             searched += by_search
     elif level == "full":
         positions = _check_all(table, report)
-    plies = len(table.header.plies) if level != "spot" else 0
-    return Verified(level, plies, counted, positions, searched, 0, 0.0)
+    plies = len(table.header.plies)
+    checked_plies = plies if level != "spot" else 0
+    counted = plies if is_counted and table.is_counted else 0
+    return Verified(level, checked_plies, counted, positions, searched, 0, 0.0)
 
 
-def _check_file(table: HalvesReader, level: Level, report: Report) -> int:
-    """Digests, contradictions and counts; returns the plies that were counted."""
-    _check_planes(table, report)
-    root = table.counts[0]
-    if root.win - root.loss != table.value:
-        raise VerificationError(f"{table.path}: the value of the root is not its ply's")
-    fits = 16 * int(table.layout.layer_words.max()) <= MOST_BYTES_COUNTED
-    if not table.is_counted or not (fits or level == "full"):
-        return 0
-    _check_counts(table, report)
-    return len(table.header.plies)
-
-
-def _check_counts(table: HalvesReader, report: Report) -> None:
+def _check_counts(table: HalvesReader, report: Report, *, in_memory: bool) -> None:
     """Legal and finished positions of every ply, by a forward walk."""
-    prepared = prepare(table.board, table.header.left_columns, root=table.root)
-    for tally, layer in forward(prepared):
-        report("counts", layer.ply)
-        stored = table.record(layer.ply)
-        _compare_count(table, layer.ply, "positions", stored.positions, tally.positions)
-        _compare_count(table, layer.ply, "terminal", stored.terminal, tally.terminal)
-        _compare_count(
-            table,
-            layer.ply,
-            "win, draw and loss",
-            stored.win + stored.draw + stored.loss,
-            tally.positions,
-        )
+    if in_memory:
+        prepared = prepare(table.board, table.header.left_columns, root=table.root)
+        counted = ((layer.ply, tally) for tally, layer in forward(prepared))
+        _compare_counts(table, counted, report)
+        return
+    plan = estimate_build(table.board, root=table.root)
+    with TemporaryDirectory() as folder:
+        needed, free = plan.disk // 4, shutil.disk_usage(folder).free  # two layers of forty
+        if needed > free:
+            raise DoesNotFitError(
+                f"{table.path}: counting takes {size(needed)} of disk, {size(free)} are free in "
+                f"{folder}"
+            )
+        _compare_counts(table, count_positions(plan, Path(folder)), report)
+
+
+def _compare_counts(
+    table: HalvesReader, counted: Iterable[tuple[int, Tally]], report: Report
+) -> None:
+    words = table.layout.stored_words
+    for ply, tally in counted:
+        report("counts", ply, float(words[: ply + 1].sum() / words.sum()))
+        stored = table.record(ply)
+        _compare_count(table, ply, "positions", stored.positions, tally.positions)
+        _compare_count(table, ply, "terminal", stored.terminal, tally.terminal)
+        decided = stored.win + stored.draw + stored.loss
+        _compare_count(table, ply, "win, draw and loss", decided, tally.positions)
 
 
 def _require_memory(table: HalvesReader) -> None:

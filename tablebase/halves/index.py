@@ -52,11 +52,13 @@ class Halves:
         assert isinstance(plan.detail, Estimate)
         run(plan.detail, path, order)
 
-    def check(self, reader: Reader, level: Level, seed: int, report: Report) -> Verified:
+    def check(
+        self, reader: Reader, level: Level, seed: int, report: Report, *, counts: bool
+    ) -> Verified:
         from tablebase.halves.check import check
 
         assert isinstance(reader, HalvesReader)
-        return check(reader, level, seed, report)
+        return check(reader, level, seed, report, counts=counts)
 
     def check_by_search(self, reader: Reader, seed: int, report: Report) -> int:
         from tablebase.halves.cross_check import cross_check

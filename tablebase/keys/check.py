@@ -59,10 +59,16 @@ SAMPLES_PER_PLY = 200
 SOLVER_MB = 64
 
 
-def check(table: KeysReader, level: Level, seed: int, report: Report) -> Verified:
-    """Check a table; raise at the first fault. `report(what, ply)` is called as it goes."""
+def check(
+    table: KeysReader, level: Level, seed: int, report: Report, *, counts: bool = False
+) -> Verified:
+    """Check a table; raise at the first fault. `report(what, ply)` is called as it goes.
+
+    With `counts` a spot check makes keys and counts again, too; the others do it anyway.
+    """
     is_whole = table.plies == table.counted_plies
-    if not is_whole and level != "spot":  # what `full` makes again follows from keys that are right
+    is_counted = level != "spot" or counts
+    if not is_whole and is_counted:  # what `full` makes again follows from keys that are right
         _check_layers(table, report)
     checked = check_every_position(table, report) if level == "full" else 0
     rng = np.random.default_rng(seed)
@@ -74,9 +80,9 @@ def check(table: KeysReader, level: Level, seed: int, report: Report) -> Verifie
         for place in places:
             _check_position(table, ply, layer, place)
         checked += len(places) if level != "full" else 0
-    if is_whole and level != "spot":
+    if is_whole and is_counted:
         _check_layers(table, report)
-    plies = len(table.plies) if level != "spot" else 0
+    plies = len(table.plies) if is_counted else 0
     return Verified(level, plies, plies, checked, 0, 0, 0.0)
 
 

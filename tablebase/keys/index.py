@@ -41,11 +41,13 @@ class SortedKeys:
 
         run(plan, path, order)
 
-    def check(self, reader: Reader, level: Level, seed: int, report: Report) -> Verified:
+    def check(
+        self, reader: Reader, level: Level, seed: int, report: Report, *, counts: bool
+    ) -> Verified:
         from tablebase.keys.check import check
 
         assert isinstance(reader, KeysReader)
-        return check(reader, level, seed, report)
+        return check(reader, level, seed, report, counts=counts)
 
     def check_by_search(self, reader: Reader, seed: int, report: Report) -> int:
         from tablebase.keys.check import check_by_search

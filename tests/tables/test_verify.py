@@ -58,6 +58,29 @@ def test_a_giant_is_checked_without_walking_it(
     assert bool(found.positions) == (level != "quick")
 
 
+@pytest.mark.parametrize("level", ["spot", "quick"])
+def test_a_giant_is_counted_on_request_by_the_tasks_of_a_build(
+    copy: Path, monkeypatch: pytest.MonkeyPatch, level: Level
+) -> None:
+    monkeypatch.delattr("tablebase.halves.check.forward")
+    monkeypatch.setattr("tablebase.halves.check.MOST_BYTES_COUNTED", 0)
+    told: list[int] = []
+    done = verify(copy, level, counts=True, report=lambda what, ply, *_: told.append(ply))
+    assert done.counted == BOARD.cells + 1
+    assert set(told) == set(range(BOARD.cells + 1))
+    with h5py.File(copy, "r") as file:
+        before = int(file[ply_name(9)].attrs["positions"])
+
+    def one_more(file: h5py.File) -> None:
+        for name in ("positions", "loss"):
+            file[ply_name(9)].attrs[name] = int(file[ply_name(9)].attrs[name]) + 1
+
+    forge(copy, one_more)
+    assert verify(copy, level).counted == 0
+    with pytest.raises(VerificationError, match=f"positions {before + 1:,}, but there are"):
+        verify(copy, level, counts=True)
+
+
 def test_how_much_is_checked_is_told_chunk_by_chunk(
     copy: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
