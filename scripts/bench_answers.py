@@ -3,7 +3,7 @@
     python scripts/bench_answers.py                        # 7x6, 20 positions a ply
     python scripts/bench_answers.py 6x6 --positions 100 --plies 0..12 --json
 
-Positions come from random play: for half of them any move is drawn (`with blunders`), for the
+Positions come from random games: for half of them any move is drawn (`with blunders`), for the
 other half one that keeps the value (`without`), which takes a search of its own that is not
 counted. Each position is asked of an oracle that knows what is there: tables in `--dir`, the first
 plies that are shipped, and what it has searched before; `--new` begins each one with an empty
@@ -39,40 +39,41 @@ COLUMNS = [
     ("hardest", "{}", "hardest"),
 ]
 KINDS = ("with blunders", "without")
+Figures = dict[str, Any]
 
 
-def draw(oracle: tb.Oracle, rng: np.random.Generator, ply: int, kind: str) -> Position:
-    """An unfinished position of a ply by random play; a game that ends before is begun anew."""
-    while True:
+def draw(
+    oracle: tb.Oracle, rng: np.random.Generator, plies: range, kind: str, number: int
+) -> dict[int, list[Position]]:
+    """So many unfinished positions of every ply, of random games, one of each ply a game."""
+    found: dict[int, list[Position]] = {ply: [] for ply in plies}
+    while any(len(positions) < number for positions in found.values()):
         position = oracle.board.start()
-        while position.ply < ply and not position.is_over():
+        while not position.is_over():
+            if position.ply in found and len(found[position.ply]) < number:
+                found[position.ply].append(position)
             moves = position.legal_moves()
             if kind == "without":
                 moves = [move.number for move in oracle.probe(position).best]
             position = position.play(int(rng.choice(moves)))
-        if not position.is_over():
-            return position
+        done = min(map(len, found.values()))
+        print(f"\r{kind}: {done} of {number} games drawn ", end="", file=sys.stderr, flush=True)
+    return found
 
 
-def measure(
-    oracles: tuple[tb.Oracle, tb.Oracle], ply: int, kind: str, options: argparse.Namespace
-) -> dict[str, Any]:
-    """One ply and one kind of play; the first oracle draws positions, the second is asked."""
-    drawing, asked = oracles
-    rng = np.random.default_rng([options.seed, ply, KINDS.index(kind)])
+def measure(oracle: tb.Oracle, positions: list[Position], options: argparse.Namespace) -> Figures:
+    """How long answers to some positions take, in CPU seconds."""
     seconds = {}
-    for number in range(options.positions):
-        position = draw(drawing, rng, ply, kind)
+    for number, position in enumerate(positions):
         if options.new:
-            asked = tb.oracle(options.board, folder=options.dir, memory=options.memory)
+            oracle = tb.oracle(options.board, folder=options.dir, memory=options.memory)
         begin = time.process_time()
-        asked.analyse(position)
+        oracle.analyse(position)
         seconds[position.text] = time.process_time() - begin
-        print(f"\rply {ply}, {kind}: {number + 1} ", end="", file=sys.stderr, flush=True)
+        where = f"ply {position.ply}: {number + 1} of {len(positions)}"
+        print(f"\r\x1b[K{where} ", end="", file=sys.stderr, flush=True)
     taken = list(seconds.values())
     return {
-        "ply": ply,
-        "play": kind,
         "positions": len(taken),
         "median": median(taken),
         "p99": quantiles(taken, n=100)[-1] if len(taken) > 1 else taken[0],
@@ -104,16 +105,19 @@ def main() -> None:
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     first, last = (int(word) for word in options.plies.split(".."))
-    rows = []
+    rows: list[Figures] = []
     with (
         tb.oracle(options.board, folder=options.dir, memory=options.memory) as drawing,
         tb.oracle(options.board, folder=options.dir, memory=options.memory) as asked,
     ):
         warm_up(asked)
-        for ply in range(first, last + 1):
-            for kind in KINDS:
-                rows.append(measure((drawing, asked), ply, kind, options))
-                print("\r", end="", file=sys.stderr)
+        for kind in KINDS:
+            rng = np.random.default_rng([options.seed, KINDS.index(kind)])
+            drawn = draw(drawing, rng, range(first, last + 1), kind, options.positions)
+            for ply, positions in drawn.items():
+                rows.append({"ply": ply, "play": kind, **measure(asked, positions, options)})
+    print("\r", end="", file=sys.stderr)
+    rows.sort(key=lambda row: (row["ply"], row["play"]))
     print_rows(COLUMNS, rows, 1, as_json=options.json)
 
 

@@ -318,7 +318,10 @@ class _Times:
 
     def _add(self, need: Needs, shift: Shift) -> None:
         words = int(self._counted.stored_words[need.ply])
-        whole = Work(words, int(self._counted.rows[need.ply]), need.mirrored, 0, words)
+        whole = Work(words, int(self._counted.rows[need.ply]), need.mirrored, written=words)
+        if need.walk == "walk":
+            kept = words if need.ply in self._header.plies else 0
+            whole = whole._replace(counted=words * self._header.counts, kept=kept)
         if shift.task_memory is None:
             phases = [self._in_layers(need, shift, whole)]
         else:

@@ -163,6 +163,18 @@ def test_mirror_tasks_make_every_group_once_within_their_memory(in_strips, memor
             assert taken <= memory or len(groups) == 1
 
 
+def test_a_plan_has_no_time_for_what_is_neither_counted_nor_kept():
+    board = Connect4Board(6, 6)
+    whole = estimate_build(board)
+    uncounted = estimate_build(board, How(counts=False))
+    unkept = estimate_build(board, How(counts=False), plies=range(13))
+    assert unkept.core_seconds < 0.8 * uncounted.core_seconds
+    assert uncounted.core_seconds < 0.8 * whole.core_seconds
+    for ply in (12, 13):
+        kept, alone = uncounted.plies[ply].seconds, unkept.plies[ply].seconds
+        assert kept == pytest.approx(alone) if ply == 12 else kept > alone
+
+
 def test_the_plan_of_7x6_has_its_figures():
     """Counted without a list; the largest block needs what a prototype found for it."""
     plan = estimate_build(Connect4Board(7, 6), How(40 * 10**9, threads=16))
