@@ -29,7 +29,7 @@ def marked(board):
 
 
 def test_the_boards_that_matter_were_built():
-    wanted = ["5x5", "6x5", "6x6", "7x5", "7x4", "5x6", "8x4"]
+    wanted = ["5x5", "6x5", "6x6", "7x5", "7x6", "7x4", "5x6", "8x4"]
     assert {str(board) for board in BUILT} >= set(wanted)
 
 
