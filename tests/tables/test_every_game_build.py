@@ -165,5 +165,6 @@ def test_an_option_that_nobody_knows_is_refused(small: Board, small_folder: Path
     for make in (tb.board, tb.solver):
         with pytest.raises(BadTextError, match="has no option 'frobnicate'"):
             make(small.title, frobnicate=1)
-    with pytest.raises(BadTextError, match="found level 'deep', wanted one of quick, sample, full"):
+    wanted = "found level 'deep', wanted one of spot, quick, sample, full"
+    with pytest.raises(BadTextError, match=wanted):
         tb.verify(small, "deep", folder=small_folder)  # type: ignore[arg-type]

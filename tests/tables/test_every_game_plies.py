@@ -190,7 +190,7 @@ def test_the_same_plies_are_there_and_others_are_refused(
         with tb.open_tablebase(path) as table:
             assert table.plies == plies
             for level in LEVELS if plies == KEPT else ("full",):
-                assert tb.verify(table, level).plies == len(plies)
+                assert tb.verify(table, level).plies == (len(plies) if level != "spot" else 0)
             classes = sum(1 for ply in plies for _ in table.positions(ply, canonical=True))
             assert classes <= tb.verify(table, solver=True).solver
         for other in (None, range(1, 2)):
@@ -333,7 +333,7 @@ def test_every_level_finds_a_key_that_is_not_there(
         less = Page(Keys(keys.a[1:], keys.b[1:]), values[1:])
         monkeypatch.setattr(table.reader, "stored", {**layers, 2: less}.__getitem__)
         with pytest.raises(VerificationError, match="ply 2"):
-            tb.verify(table, level)
+            tb.verify(table, level, counts=level == "spot")  # the others count anyway
 
 
 @pytest.mark.parametrize("ply", [0, 3])
