@@ -162,13 +162,14 @@ def estimate_build(
     in_memory = taken == room.in_memory and not crew.are_processes
     times = _Times(counted, header, needs, shifts, in_memory=in_memory)
     lists = int(counted.left.sum() + counted.right.sum()) * LISTING_NANOSECONDS / 1e9
+    start = machine_factor() * (SECONDS_AT_LEAST + lists)
     return Estimate(
         header=header,
         ranked=int(counted.ranked[header.first_ply : header.last_ply + 1].sum()),
         stored=64 * int(counted.stored_words.sum()),
         plies=times.plies,
-        seconds=SECONDS_AT_LEAST + lists + times.seconds,
-        core_seconds=SECONDS_AT_LEAST + lists + times.core_seconds,
+        seconds=start + times.seconds,
+        core_seconds=start + times.core_seconds,
         narrow_seconds=times.narrow,
         last_busy=float(times.last[1] / times.last[0]),
         traffic=0 if in_memory else times.traffic,
