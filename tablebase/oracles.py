@@ -21,9 +21,15 @@ from typing import TYPE_CHECKING, Literal, overload
 
 from retro.answers import Answers, Line, Probe, RatedMove, Solution, order_moves
 from retro.deadline import Deadline, check_seconds
-from retro.errors import GameOverError, IllegalPositionError, MissingTableError, WrongBoardError
+from retro.errors import (
+    GameOverError,
+    IllegalPositionError,
+    MissingTableError,
+    VerificationError,
+    WrongBoardError,
+)
 from retro.games.catalogue import make_board
-from retro.search.engine import Options
+from retro.search.engine import Options, contradiction
 from retro.search.memory import memory_bytes
 from tablebase.files.atomic import Closing
 from tablebase.files.places import (
@@ -214,7 +220,7 @@ class Oracle(Closing):
         if known is not None:
             return known
         moves = self.solver.analyse(asked, clock=clock)
-        return Probe(asked, moves[0].value, moves, self._source(asked))
+        return Probe(asked, moves[0].value, moves, self._source(asked, moves[0].value))
 
     def best_line(self, position: object, *, clock: Deadline | None = None) -> Line:
         """Best play to the end of the game, as long as `analyse` says."""
@@ -223,8 +229,8 @@ class Oracle(Closing):
         while not here.is_over():
             known = self._by_distances(here)
             if known is None:
-                source = "both" if moves else self._source(here)
                 rest = _shipped_rest(here) or self.solver.best_line(here, clock=clock)
+                source = "both" if moves else self._source(here, rest[0].value)
                 return Line(asked, moves + rest, source)
             moves.append(known.moves[0])
             here = here.play(moves[-1].number)
@@ -268,9 +274,17 @@ class Oracle(Closing):
         found = self.solver.solve_many(asked, distances)
         return Answers(found.values, found.plies) if distances else found.values
 
-    def _source(self, position: Position) -> Source:
-        """Who knew the value of a position whose distance was searched for."""
-        return "both" if self.covers(position) else "search"
+    def _source(self, position: Position, value: int) -> Source:
+        """Who knew the value of a position whose distance was searched for.
+
+        A search that was over before it asked a table found the value itself: they must agree.
+        """
+        for table in self.tables:
+            with contextlib.suppress(*NOT_IN_TABLE):
+                if table.probe_wdl(position) != value:
+                    raise VerificationError(contradiction(position))
+                return "both"
+        return "search"
 
     def covers(self, position: Position, *, distances: bool = False) -> bool:
         """Whether a table knows the value of an unfinished position, or its distance, too."""

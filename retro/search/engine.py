@@ -112,6 +112,9 @@ class Engine(Protocol[P]):
     def solve_within(self, position: P, nodes: int) -> Found | None:
         """The value if so many nodes more find it. Asked again, it goes on from there."""
 
+    def solve_at_once(self, position: P) -> Found | None:
+        """Value and distance, if finding them takes no longer than a look at a table may."""
+
     def solve_many(self, states: States, strong: bool, watch: Watch) -> Many:
         """The values of many states, finished ones among them."""
 
@@ -129,6 +132,13 @@ def ask_tables(tables: Sequence[Table], position: Position) -> int | None:
         return next((value for value in answers if value is not None), None)
     except IllegalPositionError:
         return None
+
+
+def contradiction(position: Position) -> str:
+    """What to say of a table that gives a position another value than its moves have."""
+    where = f"after {position.text}" if position.text else "at the start"
+    name = position.board.name
+    return f"a table of {name} contradicts the rules {where}: no move keeps the value"
 
 
 def solve_each(

@@ -29,7 +29,7 @@ from retro.errors import (
 )
 from retro.games.catalogue import make_board
 from retro.games.game import Position, States
-from retro.search.engine import Options, Watch, ask_tables
+from retro.search.engine import Options, Watch, ask_tables, contradiction
 from retro.search.memory import memory_bytes
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from retro.games.game import Board
-    from retro.search.engine import Engine, LeavesMode, Many, Table
+    from retro.search.engine import Engine, Found, LeavesMode, Many, Table
 
 MOST_CELLS = 64  # of a board that kernels take
 
@@ -216,31 +216,39 @@ class Solver:
 
     def _rate(self, position: Position, move: int, watch: Watch) -> RatedMove:
         watch.deadline.check()
-        reply = self._solve(position.play(move), True, watch)
+        after = position.play(move)
+        reply = self._at_once(after) or self._solve(after, True, watch)
         return RatedMove(position.move_text(move), move, -reply.value, 1 + (reply.plies or 0))
+
+    def _at_once(self, position: Position) -> Found | None:
+        """What a few nodes find: a look at a table would take longer."""
+        is_asked = bool(self._tables) and not position.is_over()
+        return self._engine.solve_at_once(position) if is_asked else None
 
     def _line(self, position: Position, watch: Watch) -> list[RatedMove]:
         line: list[RatedMove] = []
         while not position.is_over():
-            line.append(self._best(position, watch))
+            line.append(self._best(position, watch, line[-1] if line else None))
             position = position.play(line[-1].number)
         return line
 
-    def _best(self, position: Position, watch: Watch) -> RatedMove:
+    def _best(self, position: Position, watch: Watch, before: RatedMove | None = None) -> RatedMove:
+        """A best move; `before` is the one that led here, if that was a best one, too."""
         watch.deadline.check()
         chosen = self._engine.best_move(position, watch)
         if chosen is not None:
             move, found = chosen
             return RatedMove(position.move_text(move), move, found.value, found.plies)
-        whole = self._solve(position, True, watch)
+        if before is not None and before.plies is not None:
+            wanted: tuple[int, int | None] = -before.value, before.plies - 1
+        else:
+            whole = self._solve(position, True, watch)
+            wanted = whole.value, whole.plies
         for move in position.moves_in_order():
             rated = self._rate(position, move, watch)
-            if (rated.value, rated.plies) == (whole.value, whole.plies):
+            if (rated.value, rated.plies) == wanted:
                 return rated
-        where = f"after {position.text}" if position.text else "at the start"
-        raise VerificationError(
-            f"a table of {self.board.name} contradicts the rules {where}: no move keeps the value"
-        )
+        raise VerificationError(contradiction(position))
 
 
 def _take_number(options: dict[str, object], name: str) -> int | None:

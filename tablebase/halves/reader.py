@@ -39,7 +39,10 @@ if TYPE_CHECKING:
     Words = NDArray[np.uint64]
 
 MOST_TRIES = 1_000_000  # to find an unfinished position that the counts say there is
-PLAIN_ANSWERS = 100  # whoever asks more is better served by kernels, though they take a while
+# Whoever asks more is better served by kernels, though they take a while; on large boards so do
+# the lists that they need: on 7x6 as long as some 700 answers, which may take 2.1 GB.
+PLAIN_ANSWERS = 100
+LISTED_PER_ANSWER = 3_000_000
 
 
 class _Located(NamedTuple):
@@ -178,8 +181,16 @@ class HalvesReader(Closing):
     @property
     def has_kernels(self) -> bool:
         """After many questions, and on boards that are too large to do without."""
-        is_small = one.is_small(self.board, self.header.left_columns)
-        return self._asked > PLAIN_ANSWERS or not is_small
+        return self._asked > self._plain_answers
+
+    @cached_property
+    def _plain_answers(self) -> int:
+        """So many questions are answered without kernels."""
+        if not one.is_small(self.board, self.header.left_columns):
+            return -1
+        if self.header.last_ply < self.board.cells:
+            return PLAIN_ANSWERS  # such lists are short
+        return PLAIN_ANSWERS + one.listed_bytes(*self.header.cut) // LISTED_PER_ANSWER
 
     def value_of(self, position: Position) -> int:
         """The value of an unfinished position; `NotCoveredError` if the table does not have it."""

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from retro.games.game import States
     from retro.search.engine import Options, Table, Watch
 
+QUICK_NODES = 2_000  # as long as one look at a table of 7x6 without kernels
 THREAD_NODES = 50_000  # a thread looks so often whether another one is done
 LEAVES_AFTER_NODES = 1_000_000  # reading a table takes seconds: not for a search that is quicker
 JUDGED_AFTER = 20_000  # questions to a table before it is judged whether they pay
@@ -149,6 +150,14 @@ class Connect4Search:
         answer = solve_checked(self._engine, position.mover, both, False, nodes)
         make_room(self._engine)
         return Found(answer.value, None, answer.nodes) if answer.done else None
+
+    def solve_at_once(self, position: Connect4Position) -> Found | None:
+        """Value and distance if few nodes find them; `solve` goes on from there."""
+        if self._options.leaves == "on":
+            return None
+        both = position.mover | position.opponent
+        answer = solve_checked(self._engine, position.mover, both, True, QUICK_NODES)
+        return Found(answer.value, answer.plies, answer.nodes) if answer.done else None
 
     def solve_many(self, states: States, strong: bool, watch: Watch) -> Many:
         """The values of many states, finished ones among them: one kernel call for each slice."""

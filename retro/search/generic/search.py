@@ -97,6 +97,9 @@ class GenericSearch:
         value = self._searched(position.state, None, nodes)
         return None if value == OPEN else Found(value, None, self._nodes)
 
+    def solve_at_once(self, position: Position) -> None:
+        """A look at sorted keys takes no longer than some nodes: tables are asked first."""
+
     def best_move(self, position: Position, watch: Watch) -> None:
         """The solver tries the moves: each takes about as long as the position itself."""
 

@@ -108,6 +108,9 @@ class LadderSearch(Generic[State]):
             return None
         return found._replace(plies=None)
 
+    def solve_at_once(self, position: Position) -> None:
+        """Boards of this size have no tables."""
+
     def solve_many(self, states: States, strong: bool, watch: Watch) -> Many:
         """Such boards have no states: their stones do not fit into words."""
         raise NotImplementedError("boards beyond 64 cells have no states; ask for one by one")
