@@ -186,6 +186,10 @@ class Fragment(NamedTuple):
 
 def digest_chunk(planes: Words) -> bytes:
     """SHA-256 of the words of all planes of a chunk."""
+    return _digest(planes) if planes.any() else _digest_of_zeros(*planes.shape)
+
+
+def _digest(planes: Words) -> bytes:
     sha = hashlib.sha256()
     for plane in planes:
         sha.update(np.ascontiguousarray(plane, "<u8").data)
@@ -194,7 +198,7 @@ def digest_chunk(planes: Words) -> bytes:
 
 @lru_cache
 def _digest_of_zeros(planes: int, words: int) -> bytes:
-    return digest_chunk(np.zeros((planes, words), np.uint64))
+    return _digest(np.zeros((planes, words), np.uint64))
 
 
 def pack_chunk(number: int, planes: Words, chunk_words: int, packer: Packer | None = None) -> Chunk:
@@ -209,8 +213,7 @@ def pack_chunk(number: int, planes: Words, chunk_words: int, packer: Packer | No
         pack(plane, packer or own) if plane.any() else b""
         for plane, own in zip(full, usual, strict=True)
     )
-    digest = digest_chunk(planes) if any(frames) else _digest_of_zeros(*planes.shape)
-    return Chunk(number, frames, digest)
+    return Chunk(number, frames, digest_chunk(planes))
 
 
 def pack_group(begin: int, planes: Words) -> tuple[list[Chunk], list[Fragment]]:

@@ -1,5 +1,7 @@
 """Table files: what is written is read back, by this program and by others."""
 
+from types import SimpleNamespace
+
 import h5py
 import hdf5plugin
 import numpy as np
@@ -12,6 +14,7 @@ from retro.errors import ChecksumError
 from retro.games.connect4.rules import Connect4Board, Connect4Position
 from retro.index.halves import plain
 from retro.walk.halves.layers import backward, prepare
+from tablebase.files import hdf5
 from tablebase.files.packing import unpack
 from tablebase.halves.format import CHUNK_WORDS
 from tablebase.halves.store import TableFile
@@ -133,3 +136,23 @@ def test_every_frame_carries_a_checksum(sound):
                     frame[-1] ^= 1  # the checksum comes last
                     with pytest.raises(ChecksumError, match="frame is damaged"):
                         unpack(bytes(frame), "frame")
+
+
+@pytest.mark.parametrize("there", [(), (0,), (2,), (0, 2, 4), range(5)])
+def test_frames_of_zeros_are_told_from_those_that_are_there(tmp_path, there):
+    frames = [(number, [b"frame%d" % number if number in there else b""]) for number in range(5)]
+    with hdf5.new_file(tmp_path / "table.h5", 1_000) as file:
+        hdf5.write_frames(file, ["win"], 5 * CHUNK_WORDS, CHUNK_WORDS, frames, level=1)
+    with hdf5.open_file(tmp_path / "table.h5") as file:
+        found = [hdf5.read_frame(file, "win", number * CHUNK_WORDS) for number, _ in frames]
+    assert found == [frame for _, (frame,) in frames]
+
+
+def test_a_frame_is_read_without_going_through_those_before(tmp_path):
+    """HDF5 tells where a chunk is by going through all: 10 ms of each look into 7x6."""
+    with hdf5.new_file(tmp_path / "table.h5", 1_000) as file:
+        hdf5.write_frames(file, ["win"], 2 * CHUNK_WORDS, CHUNK_WORDS, [(0, [b"x"])], level=1)
+    with hdf5.open_file(tmp_path / "table.h5") as file:
+        reads_only = SimpleNamespace(read_direct_chunk=file["win"].id.read_direct_chunk)
+        group = {"win": SimpleNamespace(id=reads_only)}
+        assert [hdf5.read_frame(group, "win", at) for at in (0, CHUNK_WORDS)] == [b"x", b""]
