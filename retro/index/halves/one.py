@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from retro.games.connect4.rules import Connect4Board, Connect4Position
 
-    Ints = NDArray[np.int64]
+    Ints = NDArray[np.signedinteger]
 
 MOST_COLOURINGS = 2_100_000  # of a half but its last column, lines included: tenths of a second
 MOST_PROFILES = 300_000  # of a board: some hundredths of a second
@@ -305,42 +305,58 @@ def _has_run(stones: Ints, connect: int) -> NDArray[np.bool_]:
 
 
 def _fill(columns: Sequence[Strings], connect: int, stride: int, most: int) -> Columns:
-    """Fill columns one after the other, with so many stones, keeping off what those before bar."""
-    low = (1 << stride) - 1
-    zero = np.zeros(1, np.int64)
-    profile, ones, value, stones = zero, zero, zero, zero
-    barred = _barred([], connect, stride, 1)
+    """Fill columns one after the other, with so many stones, keeping off what those before bar.
+
+    The last one makes a million rows of ten thousand, and most of the time goes into memory: so
+    numbers are narrow, and what is the same in all of a row's pairs with strings is found before.
+    """
+    profile = ones = stones = np.zeros(1, np.int32)
+    value = np.zeros(1, _narrow(len(columns) * stride))
+    barred = np.zeros(1, _narrow(2 * stride))
     last: list[Ints] = []  # both players' stones in the last columns, as `barred` has them
     radix = 1
     for number, strings in enumerate(columns):
-        both = strings.first << stride | strings.second
-        fits = (barred[:, None] & both) == 0
-        rows, picks = np.nonzero(fits & (stones[:, None] + strings.height <= most))
-        last = [*(before[rows] for before in last), both[picks]][-max(connect - 1, 1) :]
-        stones = stones[rows] + strings.height[picks]
-        base = int(strings.height.min()) if len(strings.height) else 0
-        span = int(strings.height.max()) - base + 1 if len(strings.height) else 1
-        profile = profile[rows] + radix * (strings.height[picks] - base)
-        ones = ones[rows] + np.bitwise_count(both[picks] >> stride)
-        value = value[rows] | (strings.first[picks] & low) << number * stride
-        barred = _barred(last, connect, stride, len(rows))
-        radix *= span
+        both = (strings.first << stride | strings.second).astype(barred.dtype)
+        height, first = strings.height.astype(np.int32), strings.first.astype(value.dtype)
+        base, top = (int(height.min()), int(height.max())) if len(height) else (0, 0)
+        fits = ((barred[:, None] & both) == 0) & (stones[:, None] + height <= most)
+        profile = _joined(profile[:, None] + radix * (height - base), fits)
+        ones = _joined(ones[:, None] + np.bitwise_count(first), fits)
+        value = _joined(value[:, None] | first << number * stride, fits)
+        barred = _joined(_barred(last, both, connect, stride, len(fits)), fits)
+        radix *= top - base + 1
+        if number + 1 < len(columns):
+            stones = _joined(stones[:, None] + height, fits)
+            whole = [*(part[:, None] for part in last), both][-max(connect - 2, 1) :]
+            last = [_joined(np.broadcast_to(part, fits.shape), fits) for part in whole]
     return Columns(profile, ones, value, barred)
 
 
-def _barred(last: list[Ints], connect: int, stride: int, size: int) -> Ints:
-    """The cells of the next column that would complete a line with the columns before it."""
-    if len(last) < connect - 1:
-        return np.zeros(size, np.int64)
+def _narrow(bits: int) -> type[np.signedinteger]:
+    """The narrowest of some types that holds numbers of so many bits."""
+    return np.int16 if bits < 16 else np.int32 if bits < 32 else np.int64
+
+
+def _joined(made: Ints, fits: NDArray[np.bool_]) -> Ints:
+    """What was made of every row and string, [row, string], where they fit, in one row."""
+    return made.ravel() if fits.all() else made[fits]
+
+
+def _barred(last: list[Ints], both: Ints, connect: int, stride: int, size: int) -> Ints:
+    """[row, string] the cells of the next column that would complete a line with those before."""
+    if len(last) < connect - 2:
+        return np.zeros((size, len(both)), both.dtype)
     on_board = (1 << stride - 1) - 1
-    cells = on_board << stride | on_board
-    level = rising = falling = np.full(size, cells)
-    for back, stones in enumerate(reversed(last), start=1):
+    level = rising = falling = np.full(size, on_board << stride | on_board, both.dtype)
+    for back, stones in enumerate(reversed(last), start=2):
         if back < connect:
             level = level & stones
             rising = rising & _shifted(stones, back, stride)
             falling = falling & _shifted(stones, -back, stride)
-    return (level | rising | falling) & cells
+    found = level[:, None] & both
+    found |= rising[:, None] & _shifted(both, 1, stride)
+    found |= falling[:, None] & _shifted(both, -1, stride)
+    return found
 
 
 def _shifted(both: Ints, rows: int, stride: int) -> Ints:
@@ -365,7 +381,7 @@ def _count(strings: Sequence[Strings], bases: list[int], sizes: tuple[int, int, 
     some = len(bases[1:]) * height + 1  # stones of the columns before, and one
     # On 7x6 a million ways to fill them differ in 73,000 ways only, and leave 839 to the last one.
     cells = 2 * (height + 1)
-    places = (before.heights * some + before.ones) << cells | before.barred
+    places = before.heights.astype(np.int64) * some + before.ones << cells | before.barred
     places, number = np.unique(places, return_counts=True)
     fits, kinds = _kinds(places & ((1 << cells) - 1), last.first << height + 1 | last.second)
     places = (places >> cells) * len(fits) + kinds
