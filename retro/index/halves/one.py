@@ -381,20 +381,22 @@ def _count(strings: Sequence[Strings], bases: list[int], sizes: tuple[int, int, 
     some = len(bases[1:]) * height + 1  # stones of the columns before, and one
     # On 7x6 a million ways to fill them differ in 73,000 ways only, and leave 839 to the last one.
     cells = 2 * (height + 1)
-    places = before.heights.astype(np.int64) * some + before.ones << cells | before.barred
+    width = _narrow((radix * some).bit_length() + cells)
+    places = before.heights.astype(width) * some + before.ones << cells | before.barred
     places, number = np.unique(places, return_counts=True)
     fits, kinds = _kinds(places & ((1 << cells) - 1), last.first << height + 1 | last.second)
-    places = (places >> cells) * len(fits) + kinds
-    numbers = np.bincount(places, number, radix * some * len(fits)).reshape(-1, len(fits))
+    there, rows = np.unique(places >> cells, return_inverse=True)
+    numbers = np.bincount(rows * len(fits) + kinds, number, len(there) * len(fits))
     # Of the last column's strings: how many are as high, with as many first stones; [string, this].
     kind_of = (last.height - bases[-1]) * (height + 1) + np.bitwise_count(last.first)
     alike = np.eye(spans[-1] * (height + 1))[kind_of]
     # Products of floats are quick; all are whole numbers below 2**53, so they are exact.
-    ways = numbers @ (fits.astype(np.float64) @ alike)
-    ways = ways.reshape(radix, some, spans[-1], height + 1)
+    ways = np.zeros((radix * some, alike.shape[1]))
+    ways[there] = numbers.reshape(len(there), len(fits)) @ (fits.astype(np.float64) @ alike)
+    by_top = ways.reshape(radix, some, spans[-1], height + 1)
     found = np.zeros((spans[-1], radix, stones))
     for ones in range(height + 1):
-        found[:, :, ones : ones + some] += ways[..., ones].transpose(2, 0, 1)
+        found[:, :, ones : ones + some] += by_top[..., ones].transpose(2, 0, 1)
     return found.astype(np.int64).reshape(-1, stones)
 
 
