@@ -111,9 +111,9 @@ def rank(
     place_right = _place(right, heights[left_columns:], position.first >> cut)
     if place_left is None or place_right is None:
         return None
-    where = _Where(tuple(heights), (position.ply + 1) // 2, (position.first >> cut).bit_count())
     layer = _layer(board, left_columns, root, position.ply)
-    before, row_words = _words_before(left, right, layer, where)
+    on_right = (position.first >> cut).bit_count()
+    before, row_words = _words_before(layer, heights, on_right)
     return WORD_BITS * (before + place_right * row_words) + place_left
 
 
@@ -142,9 +142,7 @@ def stored_words(
 
 def layer_words(board: Connect4Board, left_columns: int, root: Connect4Position, ply: int) -> int:
     """The words of the planes of one layer, of boards that are small."""
-    left, right = _halves(board, left_columns, root, ply)
-    layer = _layer(board, left_columns, root, ply)
-    return int(_rectangles(left, right, layer.pairs, (ply + 1) // 2)[0].sum())
+    return int(_layer(board, left_columns, root, ply).words.sum())
 
 
 def _halves(
@@ -162,8 +160,9 @@ def _halves(
 class _Layer(NamedTuple):
     """The profiles of a ply that are stored, in their order."""
 
-    pairs: Ints  # [profile, left and right]
     heights: Ints  # [profile, column]
+    words: Ints  # [profile, first stones on the right] of the rectangle
+    row_words: Ints  # [profile, first stones on the right] of a row of it
 
 
 @lru_cache(4)
@@ -172,23 +171,15 @@ def _layer(board: Connect4Board, left_columns: int, root: Connect4Position, ply:
     stones = left.heights.sum(axis=1)[:, None] + right.heights.sum(axis=1)
     pairs = np.argwhere(stones == ply)  # by left profile, then by right
     whole = np.hstack([left.heights[pairs[:, 0]], right.heights[pairs[:, 1]]])
-    if not _is_mirrored(board, left_columns, root):
-        return _Layer(pairs, whole)
-    kept = _is_canonical(whole)
-    return _Layer(pairs[kept], whole[kept])
+    if _is_mirrored(board, left_columns, root):
+        kept = _is_canonical(whole)
+        pairs, whole = pairs[kept], whole[kept]
+    return _Layer(whole, *_rectangles(left, right, pairs, (ply + 1) // 2))
 
 
 def _is_mirrored(board: Connect4Board, left_columns: int, root: Connect4Position) -> bool:
     """Whether only one profile of each mirror pair is stored."""
     return 2 * left_columns >= board.width and not root.ply
-
-
-class _Where(NamedTuple):
-    """The rectangle of a position: its profile, its first stones, and those on the right."""
-
-    heights: tuple[int, ...]
-    ones: int
-    on_right: int
 
 
 def _place(half: Half, heights: list[int], first: int) -> int | None:
@@ -220,12 +211,11 @@ def _place(half: Half, heights: list[int], first: int) -> int | None:
     return None
 
 
-def _words_before(left: Half, right: Half, layer: _Layer, where: _Where) -> tuple[int, int]:
-    """The words of the layer before the position's rectangle, and those of a row of it."""
-    own = int(np.flatnonzero((layer.heights == where.heights).all(axis=1))[0])
-    words, row_words = _rectangles(left, right, layer.pairs[: own + 1], where.ones)
-    before = words[:own].sum() + words[own, : where.on_right].sum()
-    return int(before), int(row_words[own, where.on_right])
+def _words_before(layer: _Layer, heights: list[int], on_right: int) -> tuple[int, int]:
+    """The words of the layer before a rectangle, and those of a row of it."""
+    own = int(np.flatnonzero((layer.heights == heights).all(axis=1))[0])
+    before = layer.words[:own].sum() + layer.words[own, :on_right].sum()
+    return int(before), int(layer.row_words[own, on_right])
 
 
 def _rectangles(

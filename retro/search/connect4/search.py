@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from retro.games.game import States
     from retro.search.engine import Options, Table, Watch
 
-QUICK_NODES = 2_000  # as long as one look at a table of 7x6 without kernels
+QUICK_NODES = 40_000  # as long as two looks at a table of 7x6 without kernels
 THREAD_NODES = 50_000  # a thread looks so often whether another one is done
 LEAVES_AFTER_NODES = 1_000_000  # reading a table takes seconds: not for a search that is quicker
 JUDGED_AFTER = 20_000  # questions to a table before it is judged whether they pay
