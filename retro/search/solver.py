@@ -242,7 +242,7 @@ class Solver:
         if before is not None and before.plies is not None:
             wanted: tuple[int, int | None] = -before.value, before.plies - 1
         else:
-            whole = self._solve(position, True, watch)
+            whole = self._at_once(position) or self._solve(position, True, watch)
             wanted = whole.value, whole.plies
         for move in position.moves_in_order():
             rated = self._rate(position, move, watch)

@@ -14,6 +14,7 @@ from retro.errors import (
     GameOverError,
     NotCoveredError,
     TimeLimitError,
+    VerificationError,
     WrongBoardError,
 )
 
@@ -136,3 +137,31 @@ def test_rooted_tables_of_another_board_are_refused(
     held = f"{path} holds {tb.board(board).name} from {root}, not {other.name}"
     with pytest.raises(WrongBoardError, match=held):
         tb.oracle(other, folder=tmp_path)
+
+
+@pytest.mark.parametrize("ask", ["analyse", "best_line", "best_move"])
+@pytest.mark.parametrize("moves", POSITIONS)
+def test_what_is_searched_in_a_moment_is_looked_up_once_at_most(
+    table: tb.Table, monkeypatch: pytest.MonkeyPatch, ask: str, moves: str
+) -> None:
+    """A look into a large table takes as long as such a search, and the first one far longer."""
+    looks = []
+    value_of = type(table.reader).value_of
+
+    def counted(reader: object, position: object) -> int:
+        looks.append(position)
+        return value_of(reader, position)
+
+    monkeypatch.setattr(type(table.reader), "value_of", counted)
+    getattr(tb.Oracle(BOARD, [table], memory="16M"), ask)(moves)
+    assert len(looks) <= 1
+
+
+def test_a_root_that_a_table_has_wrong_is_named(
+    table: tb.Table, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    value = table.probe_wdl("443")
+    monkeypatch.setattr(type(table.reader), "value_of", lambda *_: -1 if value == 1 else value + 1)
+    for ask in ("analyse", "best_line"):
+        with pytest.raises(VerificationError, match="contradicts the rules"):
+            getattr(tb.Oracle(BOARD, [table], memory="16M"), ask)("443")
