@@ -186,7 +186,7 @@ class HalvesReader(Closing):
     @cached_property
     def _plain_answers(self) -> int:
         """So many questions are answered without kernels."""
-        if not one.is_small(self.board, self.header.left_columns):
+        if not one.is_small(*self.header.cut):
             return -1
         if self.header.last_ply < self.board.cells:
             return PLAIN_ANSWERS  # such lists are short

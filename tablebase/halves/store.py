@@ -104,7 +104,7 @@ class TableFile(hdf5.OpenFile):
                 for record in self.records:
                     require_counts(path, record.ply, record)
                 self._words = {ply: self._require_planes(ply) for ply in self.header.plies}
-                if one.has_few_profiles(self.header.board, self.header.left_columns):
+                if one.has_few_profiles(*self.header.cut):
                     self.require_words(one.stored_words(*self.header.cut))
                 planes = self.header.planes
                 nbytes = sum(8 * len(planes(ply)) * words for ply, words in self._words.items())

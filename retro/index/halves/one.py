@@ -72,21 +72,35 @@ class Half(NamedTuple):
     heights: Ints  # [profile, column]
 
 
-def is_small(board: Connect4Board, left_columns: int) -> bool:
-    """Whether the halves of a board are counted at once.
+def is_small(board: Connect4Board, left_columns: int, root: Connect4Position) -> bool:
+    """Whether the halves of what follows a root are counted at once.
 
     >>> from retro.games.connect4.rules import Connect4Board
-    >>> is_small(Connect4Board(7, 6), 4), is_small(Connect4Board(8, 7), 4)
+    >>> small, large = Connect4Board(7, 6), Connect4Board(8, 7)
+    >>> is_small(small, 4, small.start()), is_small(large, 4, large.start())
     (True, False)
+    >>> is_small(large, 4, large.start().play_all([0, 4] * 3))
+    True
     """
-    widest = max(left_columns, board.width - left_columns)
-    return (2 ** (board.height + 1) - 1) ** (widest - 1) <= MOST_COLOURINGS
+    ways = _colourings(board, root)
+    before = prod(ways[: max(left_columns - 1, 0)]), prod(ways[left_columns:-1])
+    return max(before) <= MOST_COLOURINGS
 
 
-def has_few_profiles(board: Connect4Board, left_columns: int) -> bool:
+def has_few_profiles(board: Connect4Board, left_columns: int, root: Connect4Position) -> bool:
     """Whether the words of all its layers are counted at once, too."""
-    few = (board.height + 1) ** board.width <= MOST_PROFILES
-    return few and is_small(board, left_columns)
+    few = prod(cells + 1 for cells in _free(board, root)) <= MOST_PROFILES
+    return few and is_small(board, left_columns, root)
+
+
+def _free(board: Connect4Board, root: Connect4Position) -> list[int]:
+    """The empty cells of every column."""
+    return [board.height - root.height(column) for column in range(board.width)]
+
+
+def _colourings(board: Connect4Board, root: Connect4Position) -> list[int]:
+    """In how many ways every column may go on, lines included."""
+    return [2 ** (cells + 1) - 1 for cells in _free(board, root)]
 
 
 def rank(
@@ -124,10 +138,9 @@ def listed_bytes(board: Connect4Board, left_columns: int, root: Connect4Position
     >>> listed_bytes(Connect4Board(9, 6), 5, Connect4Position(Connect4Board(9, 6)))
     274781662640
     """
-    free = [board.height - root.height(column) for column in range(board.width)]
-    colourings = [2 ** (cells + 1) - 1 for cells in free]
-    listed = prod(colourings[:left_columns]) + prod(colourings[left_columns:])
-    offsets = prod(cells + 1 for cells in free) * ((board.width - left_columns) * board.height + 2)
+    ways, profiles = _colourings(board, root), prod(cells + 1 for cells in _free(board, root))
+    listed = prod(ways[:left_columns]) + prod(ways[left_columns:])
+    offsets = profiles * ((board.width - left_columns) * board.height + 2)
     return 8 * (listed + offsets)
 
 
