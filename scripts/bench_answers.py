@@ -2,6 +2,7 @@
 
     python scripts/bench_answers.py                        # 7x6, 20 positions a ply
     python scripts/bench_answers.py 6x6 --positions 100 --plies 0..12 --json
+    python scripts/bench_answers.py --alone --positions 3     # the solver, without any table
 
 Positions come from random games: for half of them any move is drawn (`with blunders`), for the
 other half one that keeps the value (`without`), which takes a search of its own that is not
@@ -71,7 +72,7 @@ def measure(oracle: tb.Oracle, positions: list[Position], options: argparse.Name
     seconds = {}
     for number, position in enumerate(positions):
         if options.new:
-            oracle = tb.oracle(options.board, folder=options.dir, memory=options.memory)
+            oracle = make_oracle(options, alone=options.alone)
         begin = time.process_time()
         oracle.analyse(position)
         seconds[position.text] = time.process_time() - begin
@@ -81,10 +82,17 @@ def measure(oracle: tb.Oracle, positions: list[Position], options: argparse.Name
     return {
         "positions": len(taken),
         "median": median(taken),
-        "p99": quantiles(taken, n=100)[-1] if len(taken) > 1 else taken[0],
+        "p99": quantiles(taken, n=100, method="inclusive")[-1] if len(taken) > 1 else taken[0],
         "worst": max(taken),
         "hardest": max(seconds, key=seconds.__getitem__) or "-",
     }
+
+
+def make_oracle(options: argparse.Namespace, *, alone: bool = False) -> tb.Oracle:
+    """Who is asked: tables and the solver, or the solver alone."""
+    if alone:
+        return tb.Oracle(tb.board(options.board), memory=options.memory)
+    return tb.oracle(options.board, folder=options.dir, memory=options.memory)
 
 
 def warm_up(oracle: tb.Oracle) -> None:
@@ -105,16 +113,14 @@ def main() -> None:
     parser.add_argument("--plies", default="0..40", metavar="A..B")
     parser.add_argument("--memory", default="1G")
     parser.add_argument("--dir", type=Path, help="where tables are")
+    parser.add_argument("--alone", action="store_true", help="the solver alone, no table")
     parser.add_argument("--new", action="store_true", help="a new solver for every question")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     first, last = (int(word) for word in options.plies.split(".."))
     rows: list[Figures] = []
-    with (
-        tb.oracle(options.board, folder=options.dir, memory=options.memory) as drawing,
-        tb.oracle(options.board, folder=options.dir, memory=options.memory) as asked,
-    ):
+    with make_oracle(options) as drawing, make_oracle(options, alone=options.alone) as asked:
         warm_up(asked)
         for kind in KINDS:
             rng = np.random.default_rng([options.seed, KINDS.index(kind)])
