@@ -15,7 +15,13 @@ import signal
 import sys
 from typing import TYPE_CHECKING, NoReturn
 
-from retro.errors import EXIT_INTERRUPTED, StorageError, TablebaseError, TimeLimitError
+from retro.errors import (
+    EXIT_INTERRUPTED,
+    DoesNotFitError,
+    StorageError,
+    TablebaseError,
+    TimeLimitError,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -58,6 +64,9 @@ def run(command: Callable[[list[str]], int], arguments: Sequence[str] | None) ->
         # Whoever read our output has enough; keep Python from complaining at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except MemoryError as error:
+        reason = f": {error}" if str(error) else ""
+        return _fail(words, DoesNotFitError(f"there is not enough memory{reason}"))
     except OSError as error:  # a path that is too long, say, or a folder that is not ours
         where = f": {error.filename}" if error.filename else ""
         return _fail(words, StorageError(f"{error.strerror or error}{where}"))

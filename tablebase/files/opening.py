@@ -18,8 +18,10 @@ chunk is checked when it is unpacked. Damage has one name, `DamagedFileError`.
 from __future__ import annotations
 
 import contextlib
+import errno
+import os
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeGuard
 
 import h5py
 import numpy as np
@@ -49,6 +51,10 @@ FREE_BYTES = 256_000_000
 NAMED = (
     DamagedFileError, FormatVersionError, IncompleteTableError, StorageError, UnreachableError,
 )  # fmt: skip
+# These say something about this process or its user, nothing about what is in the file.
+NOT_THE_FILE = frozenset(
+    {errno.EACCES, errno.EPERM, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EINTR, errno.EAGAIN}
+)
 
 
 @contextlib.contextmanager
@@ -64,14 +70,24 @@ def opening(path: Source) -> Iterator[None]:
 
 @contextlib.contextmanager
 def reading(path: Source) -> Iterator[None]:
-    """Give the many ways in which HDF5 and numpy fail on damaged bytes one name."""
+    """Give the many ways in which HDF5 and numpy fail on damaged bytes one name.
+
+    Too little memory or too many open files are no damage: what is damaged may be removed.
+    """
     try:
         yield
-    except TablebaseError:
+    except (TablebaseError, MemoryError):
         raise
     except Exception as error:  # h5py raises whatever it likes
+        if says_nothing(error):
+            raise StorageError(f"cannot read {path}: {os.strerror(error.errno or 0)}") from error
         reason = str(error).strip("'\"").splitlines()[0] if str(error) else type(error).__name__
         raise ChecksumError(f"{path} is damaged: {reason}") from error
+
+
+def says_nothing(error: BaseException | None) -> TypeGuard[OSError]:
+    """Whether what went wrong says nothing about what is in the file."""
+    return isinstance(error, OSError) and error.errno in NOT_THE_FILE
 
 
 def require(path: Source, holds: object, complaint: str) -> None:

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from retro.errors import ChecksumError, LostGroupError
+from retro.errors import ChecksumError, LostGroupError, StorageError
 from retro.index.keys.groups import make_grouping
 from retro.index.keys.sorting import empty_keys
 from retro.version import VERSION
@@ -31,6 +31,7 @@ from retro.walk.keys.task import Piece, columns, first_state
 from retro.walk.task import Task
 from tablebase.files.atomic import parts_folder, storage_errors, whole_file
 from tablebase.files.begun import Begun, rule_there
+from tablebase.files.opening import says_nothing
 from tablebase.files.seal import ply_name
 from tablebase.keys.frames import PieceReader, pack_pieces
 from tablebase.keys.store import board_of
@@ -351,13 +352,22 @@ class _Reading:
         try:
             self._file = path.open("rb")
         except OSError as error:
-            raise self._store._lost(self._task, error.strerror or "unreadable") from None
+            self._name(error)
+            raise
         return PieceReader(self._file, str(path))
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         self._file.close()
-        if isinstance(error, (ChecksumError, OSError, ValueError, OverflowError, MemoryError)):
-            raise self._store._lost(self._task, str(error)) from None
+        self._name(error)
+
+    def _name(self, error: BaseException | None) -> None:
+        """Raise what an error means; nothing if it is none of reading."""
+        if says_nothing(error):
+            path = self._store.place(self._task)
+            raise StorageError(f"cannot read {path}: {error.strerror}") from error
+        if isinstance(error, (ChecksumError, OSError, ValueError, OverflowError)):
+            why = (isinstance(error, OSError) and error.strerror) or str(error)
+            raise self._store._lost(self._task, why) from None
 
 
 def shares_there(path: Path) -> int | None:

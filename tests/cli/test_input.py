@@ -295,3 +295,13 @@ def test_exit_codes_differ_by_cause() -> None:
     codes = {e.exit_code for e in causes}
     assert len(codes) == len(causes)
     assert guard.UsageError.exit_code not in codes
+
+
+def test_too_little_memory_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    def take_all(words: list[str]) -> int:
+        raise MemoryError("Unable to allocate 9 TiB")
+
+    assert guard.run(take_all, ["--json"]) == errors.DoesNotFitError.exit_code
+    said = capsys.readouterr()
+    assert said.err == "error: there is not enough memory: Unable to allocate 9 TiB\n"
+    assert json.loads(said.out)["kind"] == "DoesNotFitError"

@@ -1,5 +1,6 @@
 """Builds of sorted keys as tasks: any memory, threads and processes; killed, damaged, resumed."""
 
+import errno
 import signal
 import subprocess
 import sys
@@ -11,7 +12,7 @@ import numpy as np
 import pytest
 
 import tablebase as tb
-from retro.errors import ChecksumError, DoesNotFitError, LostGroupError
+from retro.errors import ChecksumError, DoesNotFitError, LostGroupError, StorageError
 from retro.index.keys.keys import Keys
 from retro.walk.keys.task import Limits
 from tablebase.keys import build, cutting, join, plan, work
@@ -186,6 +187,13 @@ def test_a_piece_that_another_process_removes_is_listed_or_missed(
     monkeypatch.setattr(PieceStore, "_there", remove_afterwards)
     listed = store.pieces(4)
     assert listed == seen[0]
+    for error, named in (
+        (MemoryError(), MemoryError),
+        (OSError(errno.EMFILE, "too many"), StorageError),
+    ):
+        with pytest.raises(named), store._reader(listed[0]):
+            raise error
+        assert store.place(listed[0]).exists()  # it cannot be read now: that is no damage
     with pytest.raises(LostGroupError, match="no such file"):
         store.pieces(4)
     with pytest.raises(LostGroupError, match="damaged or missing"):

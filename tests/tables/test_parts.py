@@ -1,5 +1,6 @@
 """Parts of a table: what a build keeps until it is finished comes back, or is found damaged."""
 
+import errno
 import io
 import pickle
 import shutil
@@ -114,6 +115,28 @@ def test_every_byte_of_a_group_is_guarded(tmp_path, length):
         flip(path, place)
         with pytest.raises(LostGroupError):
             partial.fetch("walk", 7, group, [Stretch(0, length, 0)], found)
+
+
+@pytest.mark.parametrize(
+    ("error", "named"),
+    [(MemoryError("no room"), MemoryError), (OSError(errno.EMFILE, "too many"), StorageError)],
+)
+def test_a_group_that_cannot_be_read_now_is_not_damaged(tmp_path, monkeypatch, error, named):
+    def fail(*_):
+        raise error
+
+    partial = PartialTable(tmp_path / "t.h5", HEADER)
+    partial.open()
+    words = some_words(1000)
+    partial.write_group("walk", 7, GROUP._replace(end=1000), words)
+    wanted = ("walk", 7, GROUP._replace(end=1000), [Stretch(0, 1000, 0)])
+    found = np.empty_like(words)
+    with monkeypatch.context() as patch:
+        patch.setattr(FramedReader, "fill", fail)
+        with pytest.raises(named):
+            partial.fetch(*wanted, found)
+    partial.fetch(*wanted, found)
+    np.testing.assert_array_equal(found, words)
 
 
 @pytest.mark.parametrize("name", ["table.h5.tmp", "table.h5.partial/ply-12.part.0123.tmp"])
