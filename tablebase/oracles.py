@@ -19,6 +19,8 @@ import contextlib
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, overload
 
+import numpy as np
+
 from retro.answers import Answers, Line, Probe, RatedMove, Solution, order_moves
 from retro.deadline import Deadline, check_seconds
 from retro.errors import (
@@ -29,6 +31,7 @@ from retro.errors import (
     WrongBoardError,
 )
 from retro.games.catalogue import make_board
+from retro.games.game import States
 from retro.search.engine import Options, contradiction
 from retro.search.memory import memory_bytes
 from tablebase.files.atomic import Closing
@@ -46,11 +49,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
     from retro.answers import Source
-    from retro.games.game import Board, Position, States
+    from retro.games.game import Board, Position
     from retro.search import Solver
     from retro.search.engine import LeavesMode
 
@@ -93,15 +95,13 @@ def oracle(
     (0, 'search', ['2', '3', '1', '4'])
     """
     asked = make_board(board)
-    tables = open_tables(asked, folder)
+    found = Oracle(asked, memory=memory, time_limit=time_limit, threads=threads, leaves=leaves)
+    found.tables = open_tables(asked, folder)  # now that nothing refuses the question
     why = "no table covers this position"
     start = asked.start()
     if not table_path(start, folder).exists() and not rooted_paths(asked, folder):
         command = build_command(start, folder)
         why = f"no table at {table_path(start, folder)}; build it with: {command}"
-    found = Oracle(
-        asked, tables, memory=memory, time_limit=time_limit, threads=threads, leaves=leaves
-    )
     found.before_search, found.report = lambda: before_search(why), report
     return found
 
@@ -109,8 +109,7 @@ def oracle(
 def open_tables(board: Board, folder: Path | None = None) -> list[Table]:
     """The tables that are there, those with distances first; the caller closes them.
 
-    That of the whole board, else those from a root; and the one that is shipped, unless the
-    first knows all that it does.
+    That of the whole board, else those from a root; and the one that is shipped.
     """
     start = board.start()
     whole, shipped = table_path(start, folder), shipped_path(start)
@@ -202,7 +201,7 @@ class Oracle(Closing):
             clock.check()  # a short search does not look at it
             moves.append(self.rate_move(asked, move, clock=clock))
         moves = order_moves(moves)
-        return Probe(asked, moves[0].value, moves, "search")
+        return Probe(asked, moves[0].value, moves, self._source(asked, moves[0].value))
 
     def rate_move(
         self, position: Position, move: int, strong: bool = False, *, clock: Deadline | None = None
@@ -267,15 +266,34 @@ class Oracle(Closing):
     ) -> NDArray[np.int8] | Answers:
         """The values of many positions, and the plies, as `Table.probe_many` has them."""
         asked = self.board.checked_states(states, b)
+        values, plies = np.empty(asked.size, np.int8), np.empty(asked.size, np.int16)
+        rest = np.ones(asked.size, np.bool_)
+        for ply in np.unique(asked.ply) if self.tables else ():
+            here = np.flatnonzero(asked.ply == ply)
+            known = self._by_tables(_some(asked, here), distances=distances)
+            if known is not None:
+                values[here], plies[here], rest[here] = *known, False
+        if rest.any():
+            try:
+                found = self.solver.solve_many(_some(asked, np.flatnonzero(rest)), distances)
+            except IllegalPositionError:
+                self.solver.solve_many(asked, distances)  # tells which of all it is
+                raise
+            values[rest], plies[rest] = found.values, found.plies
+        return Answers(values, plies) if distances else values
+
+    def _by_tables(self, states: States, *, distances: bool) -> Answers | None:
+        """What the first table says that has all of some states; else nothing."""
         for table in self.tables:
-            with contextlib.suppress(MissingTableError):
-                reader = table.reader
-                return reader.answers(asked) if distances else reader.values(asked)
-        found = self.solver.solve_many(asked, distances)
-        return Answers(found.values, found.plies) if distances else found.values
+            with contextlib.suppress(*NOT_IN_TABLE):
+                if not distances:
+                    return Answers(table.reader.values(states), np.zeros(states.size, np.int16))
+                if table.has_distances:
+                    return table.reader.answers(states)
+        return None
 
     def _source(self, position: Position, value: int) -> Source:
-        """Who knew the value of a position whose distance was searched for.
+        """Who knew the value of a position of which something was searched for.
 
         A search that was over before it asked a table found the value itself: they must agree.
         """
@@ -305,6 +323,11 @@ class Oracle(Closing):
         if asked.is_over():
             raise GameOverError(asked.check().over_message())
         return asked
+
+
+def _some(states: States, which: NDArray[np.int64]) -> States:
+    """Some of many states."""
+    return States(states.a[which], states.b[which], states.ply[which])
 
 
 def _shipped_rest(here: Position) -> list[RatedMove]:

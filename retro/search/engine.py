@@ -11,6 +11,7 @@ limit and lets Ctrl-C through.
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, Self, TypeVar, get_args
 
 import numpy as np
@@ -127,11 +128,12 @@ def ask_tables(tables: Sequence[Table], position: Position) -> int | None:
 
     Stones in impossible numbers, or that no order of moves leads to, are in none.
     """
-    try:
-        answers = (table.get_wdl(position.check()) for table in tables)
-        return next((value for value in answers if value is not None), None)
-    except IllegalPositionError:
-        return None
+    for table in tables:
+        with contextlib.suppress(IllegalPositionError):
+            value = table.get_wdl(position.check())
+            if value is not None:
+                return value
+    return None
 
 
 def contradiction(position: Position) -> str:

@@ -218,7 +218,8 @@ class Solver:
         watch.deadline.check()
         after = position.play(move)
         reply = self._at_once(after) or self._solve(after, True, watch)
-        return RatedMove(position.move_text(move), move, -reply.value, 1 + (reply.plies or 0))
+        assert reply.plies is not None
+        return RatedMove(position.move_text(move), move, -reply.value, 1 + reply.plies)
 
     def _at_once(self, position: Position) -> Found | None:
         """What a few nodes find: a look at a table would take longer."""

@@ -6,12 +6,14 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import tablebase as tb
 from retro.errors import (
     DamagedFileError,
     GameOverError,
+    IllegalPositionError,
     NotCoveredError,
     TimeLimitError,
     VerificationError,
@@ -107,6 +109,46 @@ def test_tables_from_roots_answer_what_follows_them(board: str, tmp_path: Path) 
     tb.build(board, folder=tmp_path)
     with tb.oracle(board, folder=tmp_path) as oracle:
         assert [table.root for table in oracle.tables] == [start]
+
+
+@pytest.mark.parametrize("distances", [False, True])
+def test_many_positions_are_answered_as_each_alone(tmp_path: Path, *, distances: bool) -> None:
+    """Some by a table of some plies with distances, some by search, wherever they stand."""
+    tb.build(BOARD, folder=tmp_path, plies=range(4, 8), distances=True)
+    asked = ["443", "4433", "", "44331", "3331115", "1212121", "123123123"]
+    with tb.oracle(BOARD, folder=tmp_path, memory="16M") as oracle:
+        each = [oracle.solve(moves, strong=True) for moves in asked]
+        assert {found.source for found in each} == {"table", "search", "rules"}
+        states = BOARD.states(asked)
+        if distances:
+            found = oracle.probe_many(states, distances=True)
+            assert found.plies.tolist() == [one.plies for one in each]
+            assert found.values.tolist() == [one.value for one in each]
+        else:
+            assert oracle.probe_many(states).tolist() == [one.value for one in each]
+        floating = BOARD.position("443").state
+        words = np.array([*zip(states.a, states.b, strict=True), floating], np.uint64)
+        words[-1, 1] = np.uint64(BOARD.bit(0, 2))
+        with pytest.raises(IllegalPositionError, match="position 7: "):
+            oracle.probe_many(*words.T, distances=distances)
+
+
+def test_a_board_that_a_table_does_not_have_is_searched_in_bulk_too(tmp_path: Path) -> None:
+    board = tb.board("domineering 3x3")
+    tb.build(board, folder=tmp_path)
+    holes = board.position("3x3 V X.. ... ..X")
+    with tb.oracle(board, folder=tmp_path, memory="1M") as oracle:
+        alone = oracle.solve(holes, strong=True)
+        assert alone.source == "search"
+        assert oracle.probe_many(board.states([holes, ""])).tolist() == [alone.value, 1]
+
+
+def test_a_position_whose_moves_no_table_has_is_known_by_both(tmp_path: Path) -> None:
+    tb.build(BOARD, folder=tmp_path, plies=range(5))
+    with tb.oracle(BOARD, folder=tmp_path, memory="16M") as oracle:
+        assert oracle.solve("4433").source == "table"
+        assert (oracle.probe("4433").source, oracle.analyse("4433").source) == ("both", "both")
+        assert oracle.probe("44331").source == "search"
 
 
 @pytest.mark.parametrize("board", ["6x6", "mnk 6x6 connect=5", "quarto 4x4", "domineering 8x8"])

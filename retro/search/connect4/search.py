@@ -139,8 +139,10 @@ class Connect4Search:
         return Found(answer.value, answer.plies if strong else None, nodes, is_helped)
 
     def forget(self) -> None:
-        """Clear the transposition table, and the places where searches stopped."""
+        """Clear the transposition table, what tables said, and where searches stopped."""
         self._engine.table[: self._engine.words] = 0
+        self._set_leaves(NoLeaves())
+        self._is_helped = False
         for engine in (self._engine, *self._helpers):
             engine.stack.place[IS_OPEN] = 0
 
