@@ -23,6 +23,7 @@ from retro.errors import (
     GameOverError,
     IllegalPositionError,
     MissingTableError,
+    NotCoveredError,
     WrongBoardError,
 )
 from retro.games.catalogue import make_board
@@ -175,8 +176,11 @@ class Table(Closing):
         return sum(counts.positions for counts in self.counts)
 
     def record(self, ply: int) -> Counts:
-        """The counts of one ply."""
-        return self.counts[ply - self.counts[0].ply]
+        """The counts of one ply; `NotCoveredError` if the table does not have it."""
+        first, last = self.counts[0].ply, self.counts[-1].ply
+        if not first <= ply <= last:
+            raise NotCoveredError(f"{self.path} counts plies {first} to {last}, not {ply}")
+        return self.counts[ply - first]
 
     def probe_wdl(self, position: object) -> int:
         """The value for the side to move: +1, 0 or -1.

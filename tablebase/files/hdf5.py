@@ -123,16 +123,6 @@ class OpenFile(Closing):
         self._opened.close()
 
 
-def file_image(fill: Callable[[File], None]) -> bytes:
-    """The bytes of a file that `fill` writes, made in memory so that only we touch the disk."""
-    with h5py.File(
-        "image", "w", driver="core", backing_store=False, libver=LIBRARY_VERSIONS
-    ) as file:
-        fill(file)
-        file.flush()
-        return bytes(file.id.get_file_image())
-
-
 @contextlib.contextmanager
 def new_file(path: Path, contents: int = SMALL_CONTENTS) -> Iterator[File]:
     """A file to write: when all is done it is there, whole and synced; else it is not.

@@ -191,12 +191,9 @@ def _compare_count(table: HalvesReader, ply: int, name: str, stored: int, found:
 
 def _check_sample(table: HalvesReader, rng: np.random.Generator, ply: int) -> tuple[int, int]:
     """Check random positions of a ply with the plain rules and, late in the game, by search."""
-    record = table.record(ply)
-    live = record.positions - record.terminal if table.is_counted else SAMPLES_PER_PLY
     searched = 0
-    samples = min(SAMPLES_PER_PLY, live)
-    for _ in range(samples):
-        position = table.random_position(rng, ply)
+    positions = table.random_positions(rng, ply, SAMPLES_PER_PLY)
+    for position in positions:
         stored = _score_of(table, position)
         best = max(_score_of_move(table, position, c) for c in position.legal_columns())
         _compare(table, position, stored, best, "its successors say")
@@ -208,7 +205,7 @@ def _check_sample(table: HalvesReader, rng: np.random.Generator, ply: int) -> tu
                 found = DECIDED * plain_search(geometry(table.board), *words)
             _compare(table, position, stored, int(found), "a plain search finds")
             searched += 1
-    return samples, searched
+    return len(positions), searched
 
 
 def _score_of(table: HalvesReader, position: Connect4Position) -> int:

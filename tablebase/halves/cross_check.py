@@ -57,11 +57,7 @@ def _pieces(table: HalvesReader, rng: np.random.Generator, ply: int) -> Iterator
         for states, values in table.layer(ply):
             yield states.a, states.b, values
         return
-    record = table.record(ply)
-    live = record.positions - record.terminal if table.is_counted else SAMPLES_PER_PLY
-    number = min(SAMPLES_PER_PLY, live)
-    positions = [table.random_position(rng, ply) for _ in range(number)]
-    states = table.board.states(positions)
+    states = table.board.states(table.random_positions(rng, ply, SAMPLES_PER_PLY))
     yield states.a, states.b, table.values(states)
 
 

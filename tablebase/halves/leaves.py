@@ -29,7 +29,7 @@ def load_leaves(table: HalvesReader, first_ply: int, max_bytes: int) -> Leaves |
     first = last = max(first_ply, table.header.first_ply)
     left = max_bytes
     while last <= table.header.last_ply:
-        left -= BYTES_PER_WORD * int(table.layout.stored_words[last])
+        left -= BYTES_PER_WORD * int(table.kept_layout.stored_words[last])
         if left < 0:
             break
         last += 1
@@ -38,4 +38,4 @@ def load_leaves(table: HalvesReader, first_ply: int, max_bytes: int) -> Leaves |
     def read(ply: int) -> NDArray[np.uint64]:
         return table.read_checked(ply)[: len(PLANES)]
 
-    return make_leaves(table.layout, plies, read) if plies else None
+    return make_leaves(table.kept_layout, plies, read) if plies else None

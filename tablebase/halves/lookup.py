@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 # What `check_many` and `settle_many` find of a position.
 OPEN, ILLEGAL, FINISHED, SETTLED = 0, 1, 2, 3
 PLANE_BYTES = 8 * CHUNK_WORDS  # of a page
-PAGE_BYTES = 2 * PLANE_BYTES  # of win and loss
 
 
 @entry

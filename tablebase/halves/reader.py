@@ -129,7 +129,7 @@ class HalvesReader(Closing):
         return layout
 
     @cached_property
-    def _kept_layout(self) -> Layout:
+    def kept_layout(self) -> Layout:
         """The layout of the plies that the file has: all that looking positions up takes.
 
         The first 13 plies of 7x6: 18 MB of lists instead of 392, a sixth of the time.
@@ -150,9 +150,9 @@ class HalvesReader(Closing):
     def _pages(self) -> PageCache:
         from tablebase.halves.lookup import PageCache
 
-        kept = np.zeros_like(self._kept_layout.stored_words)
+        kept = np.zeros_like(self.kept_layout.stored_words)
         plies = slice(self.header.first_ply, self.header.last_ply + 1)
-        kept[plies] = self._kept_layout.stored_words[plies]
+        kept[plies] = self.kept_layout.stored_words[plies]
         return PageCache(self._file, kept, self._cache_bytes)
 
     def read_checked(self, ply: int) -> Words:
@@ -285,7 +285,7 @@ class HalvesReader(Closing):
         values = np.empty(len(ours), np.int8)
         settle_many(geo, self._whole_ply, ours, theirs, plies, found, values)
         ranks = np.empty(len(ours), np.int64)
-        rank_many(self._kept_layout.shape, ours, theirs, ranks)
+        rank_many(self.kept_layout.shape, ours, theirs, ranks)
         ranks[found != OPEN] = NO_RANK
         return _Located(plies, found, ranks, values)
 
@@ -342,6 +342,19 @@ class HalvesReader(Closing):
             if self.header.mirror and (image[0] | image[1])[0] != (listed.first | listed.second)[0]:
                 yield self.board.states_of(*image), values
 
+    def random_positions(
+        self, rng: np.random.Generator, ply: int, most: int
+    ) -> list[Connect4Position]:
+        """Random unfinished positions of a ply, at most so many and not more than there are."""
+        record = self.record(ply)
+        number = min(most, record.positions - record.terminal) if self.is_counted else most
+        if not self.is_counted:  # perhaps there is none
+            try:
+                self.random_position(rng, ply)
+            except IllegalPositionError:
+                return []
+        return [self.random_position(rng, ply) for _ in range(number)]
+
     def random_position(self, rng: np.random.Generator, ply: int) -> Connect4Position:
         """An unfinished legal position of a ply, each with the same chance.
 
@@ -355,13 +368,13 @@ class HalvesReader(Closing):
         record = self._file.record(ply)
         has_none = self.is_counted and record.positions == record.terminal
         none = IllegalPositionError(f"{self.board.name} has no unfinished position on ply {ply}")
-        if has_none or ply == self.board.cells:
+        if has_none or ply == self.board.cells or not self._file.words(ply):
             raise none
         geo, root = geometry(self.board), np.uint64(self.root.first | self.root.second)
         blocks = self._blocks_of(ply)
         for _ in range(MOST_TRIES):
             place = Place(ply, int(rng.integers(64 * blocks.offset[-1])))
-            position = unrank_position(self._kept_layout, place, blocks)
+            position = unrank_position(self.kept_layout, place, blocks)
             if position is None or position.winner() is not None:
                 continue
             if self.header.mirror and rng.integers(2):
@@ -383,7 +396,7 @@ class HalvesReader(Closing):
 
         last, blocks = self._blocks or (None, None)
         if blocks is None or last != ply:
-            blocks = layer_blocks(self._kept_layout, ply)
+            blocks = layer_blocks(self.kept_layout, ply)
             self._blocks = ply, blocks
         return blocks
 

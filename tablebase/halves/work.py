@@ -84,8 +84,6 @@ def remake_groups(site: Site, task: Task, room: Room) -> None:
     """Walk a task again and write its groups only: they were lost, its part was not."""
     own, _ = walk_alone(site.prepared, task, site.store.fetch, room)
     _write_groups(site, task, own)
-    if task.walk == "alive":
-        site.prepared.forget_forward()
 
 
 def _write_groups(site: Site, task: Task, own: Own) -> None:
@@ -156,11 +154,13 @@ class Threads:
         self._pool: Executor = ThreadPoolExecutor(threads)
         self._rooms, self._workers = Rooms(), threads
         self._warm = warm
+        self._walk: Walk | None = None
         self._layers: Layers | None = None
         self._here: Layer | None = None
         self._view: View | None = None
 
     def start(self, layer: Task, workers: int, done: Sequence[Task]) -> None:
+        self._walk = layer.walk
         if workers != self._workers:  # other tasks of another size: no memory is kept
             self._workers, self._rooms = workers, Rooms()
         if not self._warm:
@@ -206,6 +206,8 @@ class Threads:
         def run() -> None:
             with self._rooms.one() as room:
                 remake_groups(self._site, task, room)
+            if self._walk == "walk":  # other threads that walk forward still need the lists
+                self._site.prepared.forget_forward()
 
         return self._pool.submit(run)
 

@@ -64,10 +64,6 @@ class Errand(Deadline):
     def call_off(self) -> None:
         self._off.set()
 
-    @property
-    def is_off(self) -> bool:
-        return self._off.is_set()
-
     def check(self, so_far: str = "") -> None:
         if self._off.is_set():
             raise CalledOffError("nobody waits for the answer any more")

@@ -205,6 +205,9 @@ def test_the_solver_searches_down_to_the_table(
         assert [first for first, _ in later.loaded] == [10]
         assert helped.solve("1111222233").source == "table"
         assert helped.analyse("12") == alone.analyse("12")
+        assert helped.solve("11112222").source == "both"  # it may know that from the table
+        helped.forget()
+        assert helped.solve("11112222").source == "search"
 
 
 @pytest.fixture(scope="module")

@@ -96,6 +96,23 @@ def test_without_counts_the_values_are_the_same(built_5x4, tmp_path, monkeypatch
         build_tablebase(BOARD, path)
 
 
+@pytest.mark.parametrize("level", ["spot", "sample"])
+def test_plies_without_a_position_are_sound_though_nobody_counted_them(tmp_path, level):
+    """Lines of two: nobody gets beyond ply 4 of a board of nine cells, and the table ends there."""
+    path = tmp_path / "table.h5"
+    build_tablebase(Connect4Board(3, 3, 2), path, counts=False)
+    assert tb.verify(path, level=level).positions > 0
+    assert tb.verify(path, level=level, solver=True).positions > 0
+
+
+def test_a_table_has_no_counts_of_plies_that_it_does_not_have(built_5x4):
+    with open_tablebase(built_5x4.path) as table:
+        assert table.record(20).ply == 20
+        for ply in (-1, 21):
+            with pytest.raises(NotCoveredError, match=f"counts plies 0 to 20, not {ply}"):
+                table.record(ply)
+
+
 @pytest.mark.parametrize("plies", [range(21), range(7), range(4, 12), range(20, 21), range(1)])
 def test_some_plies_have_the_values_of_the_whole_table(built_5x4, tmp_path, plies):
     path = tmp_path / "table.h5"

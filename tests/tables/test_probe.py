@@ -18,12 +18,13 @@ from retro.errors import (
 from retro.games.connect4.rules import Connect4Board, Connect4Position, find_moves
 from retro.games.connect4.text import centre_first, read_moves, to_array, write_grid
 from tablebase.builds import build
-from tablebase.halves.lookup import PAGE_BYTES
+from tablebase.halves.lookup import PLANE_BYTES
 from tablebase.tables import open_tablebase
 
 GAME = naive.Game(4, 4, 4)
 BOARD = Connect4Board(4, 4)
 FINISHED = "1212121"  # the first player has four in column 1
+PAGE_BYTES = 2 * PLANE_BYTES  # of win and loss
 # The second player is to move and fills the bottom row; it crosses the cut, so it has a rank.
 LINE_OF_THE_MOVER = Connect4Position(BOARD, 0b00000_00110_00010_00110, 0b00001_00001_00001_00001)
 

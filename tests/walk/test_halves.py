@@ -19,7 +19,7 @@ from retro.index.halves import plain
 from retro.index.halves.ranking import rank_many, unrank_in_block
 from retro.walk.halves.backward import make_scratch as backward_scratch
 from retro.walk.halves.backward import walk_group
-from retro.walk.halves.layer import Group, Own, Room, is_strip, whole_view
+from retro.walk.halves.layer import Group, Own, Room, is_strip, make_view
 from retro.walk.halves.layers import backward, prepare
 from retro.walk.halves.mirror import Made, mirror_blocks, mirror_image
 from retro.walk.halves.mirror import make_scratch as mirror_scratch
@@ -54,6 +54,13 @@ def bit_at(plane, ranks):
 
 def set_bits(plane):
     return np.flatnonzero(np.unpackbits(plane.astype("<u8").view(np.uint8), bitorder="little"))
+
+
+def whole_view(layout, ply, values):
+    """A view of a layer that is all there, mirrored blocks behind the canonical ones."""
+    plies = layout.left.stones[:, None] + layout.right.stones[None, :]
+    left, right = np.nonzero(plies == ply)
+    return make_view(layout, values, (left, right), np.zeros(len(left), np.int64))
 
 
 @pytest.mark.parametrize(("game", "left_columns"), EVERY_CUT)

@@ -160,13 +160,6 @@ def is_strip(layout: Layout, group: Group) -> bool:
     return len(group.left) == 1 and (group.begin, group.end) != (offset[0, 0], offset[0, -1])
 
 
-def whole_view(layout: Layout, ply: int, values: Words) -> View:
-    """A view of a layer that is all there, mirrored blocks behind the canonical ones."""
-    plies = layout.left.stones[:, None] + layout.right.stones[None, :]
-    left, right = np.nonzero(plies == ply)
-    return make_view(layout, values, (left, right), np.zeros(len(left), np.int64))
-
-
 def make_view(
     layout: Layout, values: Words, blocks: tuple[Profiles, Profiles], shift: NDArray[np.int64]
 ) -> View:
