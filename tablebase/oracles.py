@@ -16,7 +16,6 @@ analyses are the same with and without tables.
 from __future__ import annotations
 
 import contextlib
-from functools import cached_property
 from typing import TYPE_CHECKING, Literal, overload
 
 import numpy as np
@@ -32,6 +31,7 @@ from retro.errors import (
 )
 from retro.games.catalogue import make_board
 from retro.games.game import States
+from retro.once import once
 from retro.search.engine import Options, contradiction
 from retro.search.memory import memory_bytes
 from tablebase.files.atomic import Closing
@@ -157,7 +157,7 @@ class Oracle(Closing):
         tables = counted(len(self.tables), "table", "tables")
         return f"<Oracle {self.board.title}, {tables}, then search>"
 
-    @cached_property
+    @once
     def solver(self) -> Solver:
         """The solver behind the tables, made when it is first needed."""
         from retro.search import Solver

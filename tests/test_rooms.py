@@ -15,7 +15,7 @@ from retro.games.catalogue import NAMES
 
 ROOT = Path(__file__).parents[1]
 GROUND = "retro.errors retro.jit retro.kernel_cache retro.version"
-LOW = f"{GROUND} retro.cores retro.answers retro.bits retro.deadline"
+LOW = f"{GROUND} retro.cores retro.answers retro.bits retro.deadline retro.once"
 SHARED_GAMES = (
     "retro.games.catalogue retro.games.cells retro.games.game retro.games.grid "
     "retro.games.grid_scene retro.games.grid_text retro.games.kernels retro.games.line_kernels "
@@ -36,6 +36,7 @@ ALLOWED = {
     "retro.bits": GROUND,
     "retro.cores": "",
     "retro.deadline": GROUND,
+    "retro.once": "",
     "retro.answers": f"{GROUND} retro.games.game retro.games.picture retro.games.scene",
     "retro.games": f"{LOW} retro.games",
     **{f"retro.games.{name.replace('-', '_')}": f"{LOW} {SHARED_GAMES}" for name in NAMES},

@@ -162,7 +162,7 @@ def estimate_build(
     in_memory = taken == room.in_memory and not crew.are_processes
     times = _Times(counted, header, needs, shifts, in_memory=in_memory)
     lists = int(counted.left.sum() + counted.right.sum()) * LISTING_NANOSECONDS / 1e9
-    start = machine_factor() * (SECONDS_AT_LEAST + lists)
+    start = times.factor * (SECONDS_AT_LEAST + lists)
     return Estimate(
         header=header,
         ranked=int(counted.ranked[header.first_ply : header.last_ply + 1].sum()),
@@ -306,7 +306,7 @@ class _Times:
         self._cutter = Cutter(counted.sizes, distances=bool(header.distances))
         self._counted, self._in_memory = counted, in_memory
         self._header = header
-        factor = machine_factor()
+        self.factor = factor = machine_factor()
         more = DISTANCES_IN_TIME if header.distances else 1.0
         self._factors: dict[Walk, float] = {"alive": factor, "walk": factor * more}
         self.seconds = self.core_seconds = self.narrow = 0.0

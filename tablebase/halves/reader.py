@@ -17,6 +17,7 @@ from retro.errors import IllegalPositionError, NotCoveredError, VerificationErro
 from retro.games.connect4.rules import Connect4Position
 from retro.games.values import LOSS, WIN
 from retro.index.halves import one
+from retro.once import once
 from tablebase.answers import Answers, Counts, require_distances
 from tablebase.files.atomic import Closing
 from tablebase.halves.format import INDEX
@@ -120,7 +121,7 @@ class HalvesReader(Closing):
         """What the file says of one ply."""
         return self._file.record(ply)
 
-    @cached_property
+    @once
     def layout(self) -> Layout:
         from retro.index.halves.layout import make_layout  # numba: a single question does without
 
@@ -128,7 +129,7 @@ class HalvesReader(Closing):
         self._file.require_words(layout.stored_words)
         return layout
 
-    @cached_property
+    @once
     def kept_layout(self) -> Layout:
         """The layout of the plies that the file has: all that looking positions up takes.
 
@@ -146,7 +147,7 @@ class HalvesReader(Closing):
         """Refuse planes of other lengths than the board's; making the layout does it."""
         self.layout  # noqa: B018
 
-    @cached_property
+    @once
     def _pages(self) -> PageCache:
         from tablebase.halves.lookup import PageCache
 

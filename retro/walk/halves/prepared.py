@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy as np
 from retro.bits import BitInstructions, bit_instructions
 from retro.cores import available_cores
 from retro.index.halves.layout import Layout, layer_blocks, make_layout
+from retro.once import once
 from retro.walk.halves import forward, mirror
 from retro.walk.halves.layer import Group, layer_groups, mirrored_groups
 from retro.walk.halves.plans import Plan, make_plan
@@ -41,7 +41,7 @@ class Prepared:
         default_factory=dict
     )
 
-    @cached_property
+    @once
     def forward(self) -> forward.ForwardPlan:
         """What the forward walk needs beside; made when it is first asked for."""
         return forward.make_forward_plan(self.layout, self.plan)
