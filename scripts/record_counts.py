@@ -3,7 +3,7 @@
     python scripts/record_counts.py tables/*.h5 > tests/data/connect4_built.csv
 
 The counts of boards that take minutes to build, so that tests and readers have
-them without; `tests/test_built.py` holds them against what is published.
+them without; `tests/tables/test_built.py` holds them against what is published.
 """
 
 from __future__ import annotations

@@ -176,7 +176,7 @@ class GridPosition(StonesPosition):
     """A position: the stones of the first and of the second player.
 
     Frozen: `play` and `undo` return another position. Moves are the bits of
-    cells; `mnk_text` reads and writes them as `b2`. Two positions are equal
+    cells; `mnk.text` reads and writes them as `b2`. Two positions are equal
     when their stones are, however they arose.
 
     >>> from retro.games.mnk.rules import MnkBoard

@@ -1,8 +1,9 @@
 """Words packed by zstd, on all cores: what goes to disk, and how it is told to be whole.
 
-zstd releases the interpreter's lock, and a frame carries a checksum of its
-content, so threads pack and unpack side by side and a damaged frame is found
-when it is read. Level 1: the others gain a tenth at a sixth of the speed (see `format`).
+zstd releases the interpreter's lock, so threads pack and unpack side by side, and every
+frame has a checksum, so a damaged one is found when it is read: in the file zstd's own, of
+its content; in groups, which only a build reads again, a CRC-32 of the packed bytes. `_Tools`
+says how each is packed.
 
 A plane is packed in chunks of 32,768 words. Groups of blocks end where they
 like, so a group gives some whole chunks and a *fragment* of the chunk at

@@ -3,7 +3,7 @@
 Two players drop stones into WIDTH columns of HEIGHT cells; the first to have
 `connect` stones in a straight line wins; a full board without a line is a
 draw. Everything here is ordinary Python on ordinary integers, written to be
-read; `connect_bits` holds the jitted twin, and tests bind the two.
+read; `bits` holds the jitted twin, and tests bind the two.
 
 A player's stones are one integer with one bit per cell. Each column has one
 more bit than cells, always 0, so that shifts cannot leak between columns.

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 
 class Ways(NamedTuple):
-    """How the dominoes of both sides lie, as one side sees it; `domineering_keyed` explains."""
+    """How the dominoes of both sides lie, as one side sees it; `kernels` explains."""
 
     step: np.uint64
     inner: np.uint64

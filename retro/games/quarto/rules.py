@@ -220,7 +220,7 @@ class QuartoPosition(Position):
     """A position: what lies on each cell (None: nothing), and the piece in hand.
 
     Frozen: `play` and `undo` return another position. Moves are numbers of
-    actions; `quarto_text` reads and writes them as `b2-3`.
+    actions; `text` reads and writes them as `b2-3`.
 
     >>> board = QuartoBoard(4)
     >>> given = QuartoPosition(board).play(board.move(Action(None, 5)))

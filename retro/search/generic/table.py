@@ -1,4 +1,4 @@
-"""The transposition table of `keyed_engine`: keys in full, two entries to a bucket.
+"""The transposition table of `engine`: keys in full, two entries to a bucket.
 
 An entry is the canonical state, one or two words, and one word of data; so a
 match is the same position and there are no false hits.

@@ -1,6 +1,6 @@
 """Quarto as the plain search sees it.
 
-`QuartoGame` feeds the ladder: the plain twin of `quarto_engine`, and its oracle.
+`QuartoGame` feeds the ladder: the plain twin of `generic.quarto_engine`, and its oracle.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@
     doubling           deepen to 1, 2, 4, 8 ... plies: a guide need not be exact
     graded             an evaluation says what looks best, where the depth ends and in between
 
-`LADDER` climbs them one by one. Every set of rungs gives the same value.
+`climb` climbs them one by one. Every set of rungs gives the same value.
 """
 
 from __future__ import annotations

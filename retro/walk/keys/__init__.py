@@ -1,1 +1,1 @@
-"""Any game: layers of sorted keys forward, their values back by binary search."""
+"""Any game: families of keys forward from one another, their values back."""

@@ -17,7 +17,7 @@ two dominoes cover the same cells in several ways, so a little more: 2.01, 2.04,
 
 Where every order of the same moves is possible, all positions of a layer are drawn with the same
 probability, and all that is left is the noise of the sample. Domineering draws those more often
-that can be covered in many ways. Measured against real tables in `tests/test_forecast.py`.
+that can be covered in many ways. Measured against real tables in `tests/walk/test_forecast.py`.
 
 Keys are positions divided by their orbits; finished games count as one more kind of successor.
 How crowded the largest family of a layer is (`retro.index.keys.groups`) the sample tells, too.
