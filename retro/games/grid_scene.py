@@ -11,6 +11,7 @@ from retro.games.scene import (
     Scene,
     Spot,
     Symbol,
+    cells_of_lines,
     letters,
     marks_of,
     numbers,
@@ -61,10 +62,7 @@ def _line(position: GridPosition) -> tuple[Place, ...]:
     """Every cell of every line of the side that has just moved."""
     if position.winner() is None:
         return ()
-    stones, cells = position.opponent, 0
-    for line in position.board.lines:
-        if stones & line == line:
-            cells |= line
+    cells = cells_of_lines(position.board.lines, position.opponent)
     return tuple(_places(position.board, cells))
 
 

@@ -242,6 +242,19 @@ def numbers(count: int) -> tuple[str, ...]:
     return tuple(str(number + 1) for number in range(count))
 
 
+def cells_of_lines(lines: Iterable[int], stones: int) -> int:
+    """Every cell of every line that is full of these stones: what a picture crosses out.
+
+    >>> bin(cells_of_lines([0b0111, 0b1110, 0b10001], 0b01111))
+    '0b1111'
+    """
+    cells = 0
+    for line in lines:
+        if stones & line == line:
+            cells |= line
+    return cells
+
+
 def marks_of(kinds: Mapping[Player | None, tuple[Kind, Iterable[Place]]]) -> tuple[Mark, ...]:
     """Marks of one cell each, row after row from the bottom."""
     found = [

@@ -6,7 +6,16 @@ from typing import TYPE_CHECKING
 
 from retro.games.connect4.rules import Connect4Position
 from retro.games.connect4.text import COLUMN_CHARACTERS, column_text
-from retro.games.scene import Palette, Scene, Spot, Symbol, marks_of, one_mark, read_grid
+from retro.games.scene import (
+    Palette,
+    Scene,
+    Spot,
+    Symbol,
+    cells_of_lines,
+    marks_of,
+    one_mark,
+    read_grid,
+)
 
 if TYPE_CHECKING:
     from retro.games.connect4.rules import Connect4Board
@@ -53,10 +62,7 @@ def _places(board: Connect4Board, stones: int) -> list[Place]:
 
 def _line(position: Connect4Position) -> tuple[Place, ...]:
     """Every cell of every line of the side that has just moved."""
-    stones, cells = position.opponent, 0
-    for line in position.board.lines:
-        if stones & line == line:
-            cells |= line
+    cells = cells_of_lines(position.board.lines, position.opponent)
     return tuple(_places(position.board, cells))
 
 

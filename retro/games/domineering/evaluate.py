@@ -26,7 +26,8 @@ def safe_places(position: DomineeringPosition) -> int:
     Such places never go away; of those that overlap one another only one can be used.
     """
     ours, theirs = _places(position)
-    return len(ours) - len(theirs) + 2 * (_safe(ours, theirs) - _safe(theirs, ours))
+    safe = disjoint(ours, avoid=theirs) - disjoint(theirs, avoid=ours)
+    return len(ours) - len(theirs) + 2 * safe
 
 
 def _places(position: DomineeringPosition) -> tuple[list[int], list[int]]:
@@ -40,15 +41,20 @@ def _places(position: DomineeringPosition) -> tuple[list[int], list[int]]:
     return ours, theirs
 
 
-def _safe(places: Iterable[int], others: Iterable[int]) -> int:
+def disjoint(dominoes: Iterable[int], avoid: Iterable[int] = ()) -> int:
+    """How many of these dominoes, all of one side, lie side by side, clear of the others.
+
+    Taking each that still fits, from the left or from below, gives the most:
+    they lie in straight lines.
+    """
     taken = 0
-    for place in others:
-        taken |= place
+    for domino in avoid:
+        taken |= domino
     count = 0
-    for place in places:
-        if not place & taken:
+    for domino in dominoes:
+        if not domino & taken:
+            taken |= domino
             count += 1
-            taken |= place
     return count
 
 

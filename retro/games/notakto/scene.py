@@ -11,6 +11,7 @@ from retro.games.scene import (
     Scene,
     Spot,
     Symbol,
+    cells_of_lines,
     letters,
     marks_of,
     numbers,
@@ -29,10 +30,6 @@ def scene(position: NotaktoPosition) -> Scene:
     for bit in position.legal_moves():
         places = (_place(board, bit),)
         spots.append(Spot(cell_text(board, bit), places, places))
-    cells = 0
-    for line in board.lines:
-        if position.crosses & line == line:
-            cells |= line
     return Scene(
         board.cols,
         board.rows,
@@ -40,7 +37,7 @@ def scene(position: NotaktoPosition) -> Scene:
         numbers(board.rows),
         marks_of({None: ("cross", _places(board, position.crosses))}),
         tuple(spots),
-        tuple(_places(board, cells)),
+        tuple(_places(board, cells_of_lines(board.lines, position.crosses))),
         (_place(board, history[-1]),) if history else (),
     )
 

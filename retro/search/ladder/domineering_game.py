@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from retro.games.domineering.evaluate import disjoint
 from retro.games.domineering.rules import OTHER
 from retro.games.values import LOSS, WIN
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from retro.games.domineering.rules import DomineeringBoard, DomineeringPosition, Side
     from retro.search.engine import Options, Table
@@ -74,9 +75,9 @@ class DomineeringGame:
         """A win for whoever has more safe dominoes than the other side can place at all."""
         mine = self._places(state.cells, state.side)
         theirs = self._places(state.cells, OTHER[state.side])
-        if _disjoint(mine, avoid=theirs) > _disjoint(theirs):
+        if disjoint(mine, avoid=theirs) > disjoint(theirs):
             return WIN, WIN
-        if _disjoint(theirs, avoid=mine) >= _disjoint(mine):
+        if disjoint(theirs, avoid=mine) >= disjoint(mine):
             return LOSS, LOSS
         return LOSS, WIN
 
@@ -106,20 +107,3 @@ def make_search(
 def _first_cell(domino: int) -> int:
     """A domino as people move it: its lower or left cell."""
     return domino & -domino
-
-
-def _disjoint(dominoes: Iterable[int], avoid: Iterable[int] = ()) -> int:
-    """How many of these dominoes, all of one side, lie side by side, clear of the others.
-
-    Taking each that still fits, from the left or from below, gives the most:
-    they lie in straight lines.
-    """
-    taken = 0
-    for domino in avoid:
-        taken |= domino
-    count = 0
-    for domino in dominoes:
-        if not domino & taken:
-            taken |= domino
-            count += 1
-    return count
