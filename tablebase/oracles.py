@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from retro.search.engine import LeavesMode
 
 DEFAULT_MEMORY = "1G"
+NOT_COVERED = "no table covers all that is asked"
 # It does not reach there, or no play leads there: a Domineering board with holes, say. What
 # is against the rules the solver refuses as well.
 NOT_IN_TABLE = (MissingTableError, IllegalPositionError)
@@ -97,9 +98,9 @@ def oracle(
     asked = make_board(board)
     found = Oracle(asked, memory=memory, time_limit=time_limit, threads=threads, leaves=leaves)
     found.tables = open_tables(asked, folder)  # now that nothing refuses the question
-    why = "no table covers this position"
-    start = asked.start()
-    if not table_path(start, folder).exists() and not rooted_paths(asked, folder):
+    why = NOT_COVERED
+    if not found.tables:
+        start = asked.start()
         command = build_command(start, folder)
         why = f"no table at {table_path(start, folder)}; build it with: {command}"
     found.before_search, found.report = lambda: before_search(why), report

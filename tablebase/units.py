@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import re
+from typing import overload
 
 from retro.errors import BadTextError
 
 
+@overload
+def read_size(text: int | str) -> int: ...
+@overload
+def read_size(text: int | str | None) -> int | None: ...
 def read_size(text: int | str | None) -> int | None:
     """Bytes from a number or from text such as `4G`, `500M`; None stays None.
 

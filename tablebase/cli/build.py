@@ -17,6 +17,7 @@ from tablebase.cli.options import (
     add_threads,
     at_most,
     file_to_write,
+    folder,
     memory_size,
     ply_range,
 )
@@ -36,7 +37,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     place = parser.add_mutually_exclusive_group()
     place.add_argument("--out", type=file_to_write, metavar="PATH", help="the file to write")
     place.add_argument(
-        "--dir", type=Path, metavar="DIR", help="folder of tables (TABLEBASE_DIR, else tables)"
+        "--dir", type=folder, metavar="DIR", help="folder of tables (TABLEBASE_DIR, else tables)"
     )
     add_root(parser)
     parser.add_argument(

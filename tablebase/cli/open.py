@@ -40,6 +40,7 @@ def open_oracle(asked: Asked, board: Board | None = None, *, says_why: bool = Tr
     Before it searches it says why, unless nobody wants to know.
     """
     from tablebase import Oracle, oracle
+    from tablebase.oracles import NOT_COVERED
 
     options = asked.options
     check_memory(options.memory)
@@ -59,7 +60,7 @@ def open_oracle(asked: Asked, board: Board | None = None, *, says_why: bool = Tr
     else:
         table = open_table(asked)
         found = Oracle(table.board, [table], **limits)
-    why = "no table covers this position" if says_why else ""
+    why = NOT_COVERED if says_why else ""
     found.before_search = lambda: say_search(found.board, why)
     found.report = SearchProgress().report
     return found

@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING
 from retro.errors import BadTextError
 from retro.games.catalogue import NAMES, find_game
 from retro.version import VERSION
+from tablebase.files.places import read_folder
+from tablebase.units import read_size
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -41,9 +43,9 @@ def add_json(parser: argparse.ArgumentParser) -> None:
 def add_folder(parser: argparse.ArgumentParser) -> None:
     """`--dir`; `--tables` is its old name in `solve` and `analyse`."""
     parser.add_argument(
-        "--dir", type=Path, metavar="DIR", help="folder of tables (TABLEBASE_DIR, else tables)"
+        "--dir", type=folder, metavar="DIR", help="folder of tables (TABLEBASE_DIR, else tables)"
     )
-    parser.add_argument("--tables", type=Path, dest="dir", help=argparse.SUPPRESS)
+    parser.add_argument("--tables", type=folder, dest="dir", help=argparse.SUPPRESS)
 
 
 def add_root(parser: argparse.ArgumentParser) -> None:
@@ -166,6 +168,14 @@ def ply_range(text: str) -> range:
     return range(int(match[1]), int(match[2] or match[1]) + 1)
 
 
+def folder(text: str) -> Path:
+    """A folder of tables, which need not be there yet."""
+    try:
+        return read_folder(text)
+    except BadTextError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
 def file_to_write(text: str) -> Path:
     """The path of a file that is to be written; it has a name."""
     if not Path(text).name:
@@ -179,10 +189,10 @@ def memory_size(text: str) -> int:
     >>> memory_size("1.5G")
     1500000000
     """
-    match = re.fullmatch(r"([0-9]{1,15}(?:\.[0-9]{1,3})?)([kKMGT]?)B?", text, re.ASCII)
-    if match is None:
-        raise argparse.ArgumentTypeError(f"found {text!r}, wanted a size such as 4G or 500M")
-    return int(float(match[1]) * 1000 ** " KMGT".index(match[2].upper() or " "))
+    try:
+        return read_size(text)
+    except BadTextError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def search_memory(text: str) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from retro.deadline import Deadline
@@ -14,7 +15,7 @@ from tablebase.cli.guard import say, shorten
 from tablebase.cli.open import open_oracle, open_table
 from tablebase.cli.options import add_folder, add_root, add_search, count
 from tablebase.cli.progress import Ticker
-from tablebase.files.places import SUFFIX, tables_folder
+from tablebase.files.places import SHIPPED, all_tables, tables_folder
 
 if TYPE_CHECKING:
     import argparse
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from retro.games.game import States
+    from retro.games.game import Position, States
     from retro.games.values import Player
     from tablebase.cli.grammar import Asked
     from tablebase.oracles import Oracle
@@ -89,7 +90,7 @@ def list_command(asked: Asked) -> int:
     folder = asked.options.dir or tables_folder()
     asked.board()  # complains of what is none, also where there are no tables
     tables, titles, errors, status = [], [], [], 0
-    for path in sorted(folder.glob(f"*{SUFFIX}")):
+    for path in all_tables(folder):
         try:
             with open_tablebase(path) as table:
                 if asked.is_about(table.board):
@@ -105,7 +106,7 @@ def list_command(asked: Asked) -> int:
         show.print_entries(titles, tables)
         for bad in errors:
             print(f"bad: {shorten(bad['file'])} ({bad['kind']})")
-        if not tables:
+        if all(path.parent == SHIPPED for path in all_tables(folder)):
             say(f"no tables in {folder}; build one with: build-tablebase 5x4")
     return status
 
@@ -114,7 +115,9 @@ def _title(table: Table) -> str:
     """What a table is of, and which plies of it are kept, if not all are."""
     first, last = table.plies[0], table.plies[-1]
     is_whole = (first, last) == (table.counts[0].ply, table.counts[-1].ply)
-    return table.title if is_whole else f"{table.title}, plies {first}..{last}"
+    plies = "" if is_whole else f", plies {first}..{last}"
+    shipped = isinstance(table.path, Path) and table.path.parent == SHIPPED
+    return f"{table.title}{plies}{' (shipped)' * shipped}"
 
 
 def strategy_command(asked: Asked) -> int:
@@ -126,7 +129,7 @@ def strategy_command(asked: Asked) -> int:
         root = asked.root(oracle.board)
         if root is None:
             root = oracle.board.start() if board else oracle.tables[0].root
-        _say_beforehand(oracle)
+        _say_beforehand(oracle, root)
         clock = Deadline(options.time_limit, "not counted")
 
         def report(player: Player, counted: PlyCount) -> None:
@@ -143,13 +146,13 @@ def strategy_command(asked: Asked) -> int:
     return 0
 
 
-def _say_beforehand(oracle: Oracle) -> None:
+def _say_beforehand(oracle: Oracle, root: Position) -> None:
     """Say that it will take long, where it will."""
     board = oracle.board
     bounds = "bound it with --time-limit S or --most N"
     if not oracle.reaches_the_end:
         say(f"without a table every position is searched, which takes long; {bounds}")
-    elif board.cells > FEW_CELLS:
+    elif board.last_ply - root.ply > FEW_CELLS:
         say(f"{board.size_text} is large: this may take hours; {bounds}")
 
 

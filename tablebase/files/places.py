@@ -27,7 +27,20 @@ SHIPPED = Path(__file__).parents[1] / "data"
 
 def tables_folder() -> Path:
     """The folder of tables: TABLEBASE_DIR, or `tables` under the current folder."""
-    return Path(os.environ.get(ENVIRONMENT_VARIABLE) or "tables")
+    return read_folder(os.environ.get(ENVIRONMENT_VARIABLE) or "tables")
+
+
+def read_folder(text: str) -> Path:
+    """A folder that is there or will be: a file in its place would look like one without tables."""
+    path = Path(text)
+    if path.exists() and not path.is_dir():
+        raise BadTextError(f"found {text}, which is a file; wanted a folder of tables")
+    return path
+
+
+def all_tables(folder: Path) -> list[Path]:
+    """The tables of a folder, then those that come with the package."""
+    return [path for place in (folder, SHIPPED) for path in sorted(place.glob(f"*{SUFFIX}"))]
 
 
 def table_path(root: Position, folder: Path | None = None) -> Path:

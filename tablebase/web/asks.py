@@ -19,6 +19,7 @@ from retro.games.scene import scene_of
 from retro.games.values import VALUE_NAMES
 from tablebase import answers
 from tablebase.files.places import build_command
+from tablebase.oracles import NOT_IN_TABLE
 from tablebase.web.guard import SAFE_HEADERS, json_response
 from tablebase.web.http import Response
 from tablebase.web.questions import (
@@ -53,7 +54,7 @@ def by_table(
     """The values by the first table that has them, or the first that has distances, too."""
     for table in tables:
         if table.has_distances or not distances:
-            with contextlib.suppress(MissingTableError):
+            with contextlib.suppress(*NOT_IN_TABLE):
                 return table.probe(position)
     return None
 
@@ -175,7 +176,7 @@ class Asks:
         def by_tables() -> list[str] | None:
             states = board.states(texts)
             for table in tables:
-                with contextlib.suppress(MissingTableError):
+                with contextlib.suppress(*NOT_IN_TABLE):
                     return [VALUE_NAMES[value] for value in table.probe_many(states).tolist()]
             return None
 

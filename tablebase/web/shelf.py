@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from retro.errors import TablebaseError
 from tablebase import answers
-from tablebase.files.places import SUFFIX, rooted_paths, table_path, tables_folder
+from tablebase.files.places import all_tables, rooted_paths, table_path, tables_folder
 from tablebase.oracles import open_tables
 from tablebase.tables import open_tablebase
 
@@ -62,10 +62,10 @@ class Shelf:
             return known[1]
 
     def listing(self) -> Json:
-        """Every table of the folder with its counts, as `list` and `stats` print them."""
+        """Every table that is there with its counts, as `list` and `stats` print them."""
         tables: list[Json] = []
         errors: list[Json] = []
-        for path in sorted(self.folder.glob(f"*{SUFFIX}"))[:MOST_FILES]:
+        for path in all_tables(self.folder)[:MOST_FILES]:
             found = self._about(path)
             (errors if "error" in found else tables).append(found)
         return {"folder": self.folder.name, "tables": tables, "errors": errors}

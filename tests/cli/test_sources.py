@@ -55,7 +55,7 @@ def test_a_rooted_table_answers_what_it_covers(
         said = ask(*arguments)
         assert said.status == 0
         assert "WIN for the first player" in said.out
-        assert ("no table covers this position" in said.err) == (source == "search")
+        assert ("no table covers all that is asked" in said.err) == (source == "search")
         assert json.loads(ask(*arguments, "--json").out)["source"] == source
     assert ask(*question, "b2 b2").status == errors.IllegalPositionError.exit_code
     assert ask(*question, "a1 b1 a2 b2 a3").status == errors.GameOverError.exit_code

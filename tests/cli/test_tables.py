@@ -11,6 +11,7 @@ from cli_cases import Ask
 
 from retro import errors
 from tablebase.cli import main
+from tablebase.files.places import SHIPPED
 from tablebase.tables import open_tablebase
 
 pytestmark = pytest.mark.usefixtures("shelf")
@@ -88,12 +89,34 @@ def test_a_line_is_as_long_as_the_analysis_says(ask: Ask) -> None:
 def test_list_shows_every_table(ask: Ask, shelf: Path) -> None:
     listed = json.loads(ask("list --json").out)
     assert listed["errors"] == []
-    assert [Path(table["file"]) for table in listed["tables"]] == sorted(shelf.glob("*.h5"))
+    files = [*sorted(shelf.glob("*.h5")), *sorted(SHIPPED.glob("*.h5"))]
+    assert [Path(table["file"]) for table in listed["tables"]] == files
     lines = ask("list").out.splitlines()
-    for line, path in zip(lines, sorted(shelf.glob("*.h5")), strict=True):
+    assert [" (shipped) " in line for line in lines] == [path.parent == SHIPPED for path in files]
+    for line, path in zip(lines, files, strict=True):
         with open_tablebase(path) as table:  # what the header says, not what the file is called
-            assert line.startswith(f"{table.title} ")
+            assert line.startswith((f"{table.title} ", f"{table.title}, plies "))
     assert sum(" from b2 a1 " in line for line in lines) == 1
+
+
+def test_what_is_shipped_is_listed_where_there_is_nothing_else(ask: Ask, tmp_path: Path) -> None:
+    said = ask("list", "--dir", str(tmp_path))
+    assert said.out.startswith("connect4-7x6, plies 0..12 (shipped) ")
+    assert f"no tables in {tmp_path}; build one with" in said.err
+    assert ask("list", "5x4", "--dir", str(tmp_path)).out == ""
+
+
+def test_a_file_in_the_place_of_a_folder_is_named(
+    ask: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "tables"
+    file.write_text("")
+    for words in ("list", "probe 5x4", "stats 5x4", "bt 4x3"):
+        said = ask(*words.split(), "--dir", str(file))
+        assert (said.status, said.out) == (2, "")
+        assert f"found {file}, which is a file; wanted a folder of tables" in said.err
+    monkeypatch.setenv("TABLEBASE_DIR", str(file))
+    assert ask("probe 5x4").status == errors.BadTextError.exit_code
 
 
 def test_tables_from_a_root(ask: Ask, shelf: Path) -> None:
@@ -105,7 +128,7 @@ def test_tables_from_a_root(ask: Ask, shelf: Path) -> None:
     assert json.loads(ask("probe", path, "--json").out)["position"] == "b2 a1"
     said = ask("probe", path, "a2", "--memory", "1M")
     assert "by search" in said.out
-    assert said.err.startswith("searching: no table covers this position")
+    assert said.err.startswith("searching: no table covers all that is asked")
 
 
 def test_a_file_must_hold_what_is_said_of_it(ask: Ask, shelf: Path) -> None:

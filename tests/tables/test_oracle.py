@@ -86,7 +86,7 @@ def test_a_table_of_some_plies_answers_those(table: tb.Table, tmp_path: Path) ->
         assert oracle.probe("33311") == table.probe("33311")._replace(source="search")
         assert oracle.best_line("33311").source == "search"
         assert oracle.best_line("333111").source == "both"
-        assert searches == ["no table covers this position"]
+        assert searches == ["no table covers all that is asked"]
         with pytest.raises(NotCoveredError):
             part.probe("33311")
 
