@@ -41,10 +41,11 @@ def test_static_bounds_never_contradict_the_truth(shape):
         feet = (mask + int(board.bottom)) & int(board.full)
         if (own | other) & feet:
             continue
+        both = (np.uint64(own), np.uint64(other))
         truth = value * int(engine.win_score(board, played + plies)) if value else 0
         for goal in range(-3, 5):
             found = bounds.static_score(
-                board, np.uint64(mover), np.uint64(mask), np.uint64(other), played, goal, 1000
+                board, np.uint64(mover), np.uint64(mask), both, played, goal, 1000
             )
             if found == 1000:
                 continue

@@ -16,11 +16,16 @@ row:
 *Follow-up* (claim-even, with baseinverse for odd columns; Allis 1988, ch. 3): with
 the leader to move the follower answers above him, or in another odd column when
 he takes the foot of one.  So the leader gets lower cells and one foot of each
-pair of odd columns, and nothing else: no line in these, no win.
+pair of odd columns, and nothing else: no line in these, no win.  A threat of the
+follower on an upper cell ends its column (aftereven of one cell): who steps below it has
+lost, so the cells above it help nobody.
 
 *Zugzwang* (the odd-threat rule): with the follower to move, the leader answers in
-the same way and one odd column is left over.  There the follower must at last step
-below the leader's threat on a lower row.
+the same way, and one column with a threat of his on a lower row is left over.  There the follower
+must at last step below the threat.  The column must be odd when it is left: an even one
+gives its foot away first, and that foot is paired like those of the odd columns.
+
+In either, who is to move and wants to answer takes one of the feet first.
 """
 
 from __future__ import annotations
@@ -30,44 +35,63 @@ from retro.search.connect4.bits import U0, U1, gaps, has_line, popcount
 
 
 @inlined
-def follow_up(board, leader, empty, feet, follower_moves):
-    """Return (holds, lost): can the follower keep the leader from winning?
+def up_to(empty, ends):
+    """Of every column its empty cells below the lowest of `ends`, or all; maybe upper `ends` too.
 
-    `feet` are the playable cells, `lost` those upper cells that the follower may
-    have to leave to the leader.  A follower to move first takes one odd foot, the
-    dangerous one if there is one.
+    A column's empty cells are a run of ones below a guard bit: the sum carries from the
+    lowest end up to the guard and leaves zeros, but for further ends.
     """
-    hope = leader | (empty & board.lower)
-    lost = feet & board.upper
-    if has_line(board, hope):
-        return False, lost
-    if follower_moves and lost & (lost - U1) == U0:
-        return True, U0
-    if lost == U0:
-        return True, U0
-    danger = gaps(board, hope) & lost
-    if follower_moves:
-        take = danger if danger else lost
-        take &= U0 - take
-        lost ^= take
-        danger &= ~take
-    if danger:
-        return False, lost
-    # One pair of feet: the leader gets one of them, and none makes a line.
-    # More pairs: he may combine them; granting him all of them is safe.
-    return popcount(lost) <= 2 or not has_line(board, hope | lost), lost
+    return empty & (empty + ends)
 
 
 @inlined
-def zugzwang(board, goals, follower, empty, feet):
+def pair_up(board, hope, feet, moves):
+    """Return (holds, lost): can one side keep the other from a line in `hope` and some feet?
+
+    `hope` is what the other side gets anyway.  Of the feet, who holds takes one
+    whenever the other does, and one before that if he `moves`, a dangerous one if there
+    is one; `lost` are those that he may have to leave.
+    """
+    if has_line(board, hope):
+        return False, feet
+    if feet == U0 or (moves and feet & (feet - U1) == U0):
+        return True, U0
+    danger = gaps(board, hope) & feet
+    if moves:
+        take = danger if danger else feet
+        take &= U0 - take
+        feet ^= take
+        danger &= ~take
+    if danger:
+        return False, feet
+    # One pair of feet: the other side gets one of them, and none makes a line.
+    # More pairs: he may combine them; granting him all of them is safe.
+    return popcount(feet) <= 2 or not has_line(board, hope | feet), feet
+
+
+@inlined
+def follow_up(board, leader, cells, ends, follower_moves):
+    """Return (holds, lost): can the follower keep the leader from winning?
+
+    `cells` are the empty ones and the playable ones of them, `ends` the follower's
+    threats on upper rows, `lost` those upper cells that he may have to leave to the leader.
+    """
+    empty, feet = cells
+    hope = leader | (up_to(empty, ends) & board.lower)
+    return pair_up(board, hope, feet & board.upper, follower_moves)
+
+
+@inlined
+def zugzwang(board, follower, cells, threats, leader_moves):
     """Return the number of cells still empty when the leader wins by zugzwang, or -1.
 
-    The follower is to move.  `goals` are the leader's threats on lower rows.  Each
-    odd column with such a goal is tried as the one left over; the feet of the
-    other odd columns are paired as in `follow_up`.
+    Each column in which the lowest of the leader's `threats` on lower rows is not yet playable
+    is tried as the one left over.  In the others his threats on upper rows are ends.
     """
+    empty, feet = cells
+    goals, ends = threats & board.lower, threats & board.upper
     odd = feet & board.upper
-    left = odd if goals else U0
+    left = feet if goals else U0
     while left:
         foot = left & (U0 - left)
         left ^= foot
@@ -76,42 +100,47 @@ def zugzwang(board, goals, follower, empty, feet):
         if goal == U0:
             continue
         goal &= U0 - goal
-        hope = follower | (empty & board.lower & ~column) | (column & board.upper & (goal - U1))
-        if has_line(board, hope):
-            continue
-        others = odd ^ foot
-        if others:
-            if gaps(board, hope) & others:
-                continue
-            if popcount(others) > 2 and has_line(board, hope | others):
-                continue
-        return popcount(column & ~(goal | (goal - U1)))
+        others = up_to(empty, ends) & ~column
+        hope = follower | (others & board.lower) | (column & board.upper & (goal - U1))
+        holds, _ = pair_up(board, hope, odd ^ foot, leader_moves)
+        if holds:
+            above = empty & ~(empty + ends) & ~(ends | column)
+            return popcount(above | (column & ~(goal | (goal - U1))))
     return -1
 
 
 @inlined
-def static_score(board, mover, mask, threat, plies, goal, unknown):
+def static_score(board, mover, mask, threats, plies, goal, unknown):
     """Return a proved bound on the score that decides `score >= goal`, else `unknown`.
 
-    The position is quiet: nobody can win at once.  `threat` are the threats of
-    the side that is not to move.  The side that has to be shown to win, or not to,
+    The position is quiet: nobody can win at once.  `threats` are those of the mover
+    and of the other.  The side that has to be shown to win, or not to,
     is the mover when `goal > 0`, the other when `goal <= 0`; only bounds that
     speak about that question are tried.
     """
     empty = board.full & ~mask
     feet = (mask + board.bottom) & board.full
+    cells = (empty, feet)
     follower_moves = (board.cells - plies) & 1 == 1
     follower = mover if follower_moves else mask ^ mover
-    if follower_moves:
-        rest = zugzwang(board, threat & board.lower, follower, empty, feet)
-        if rest >= 0 and -(rest // 2 + 1) < goal:
-            return -(rest // 2 + 1)
+    his, leaders = threats if follower_moves else (threats[1], threats[0])
+    rest = zugzwang(board, follower, cells, leaders, not follower_moves)
+    if rest >= 0:
+        score = rest // 2 + 1
+        if follower_moves and -score < goal:
+            return -score
+        if not follower_moves and score >= goal:
+            return score
     about_leader = (goal > 0) != follower_moves
+    ends = his & board.upper
+    # The cells above his threats stay empty if he holds, and he wins.
+    score = popcount(empty & ~(empty + ends) & ~ends) // 2 + 1 if ends else 0
     claims = follower | (empty & board.upper)
-    if about_leader or ((goal == 1 or goal == 0) and has_line(board, claims)):
-        holds, lost = follow_up(board, mask ^ follower, empty, feet, follower_moves)
-        if holds and about_leader:
-            return 0
+    soon = goal if follower_moves else 1 - goal  # the score that the follower is asked for
+    if about_leader or score >= soon or (0 <= goal <= 1 and has_line(board, claims)):
+        holds, lost = follow_up(board, mask ^ follower, cells, ends, follower_moves)
+        if holds and (about_leader or score >= soon):
+            return score if follower_moves else -score
         if holds and has_line(board, claims & ~(lost & empty)):
             return 1 if follower_moves else -1
     if not about_leader and not has_line(board, follower | empty):

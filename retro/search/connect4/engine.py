@@ -10,7 +10,7 @@ Only *quiet* positions are nodes: nobody can win at once and at least two moves 
 not lose at once.  From any other position `settle` plays the forced moves.  A node
 is expanded in three passes over its successors:
 
-    1. play, settle, try the bounds of engine_bounds, start loading the table word;
+    1. play, settle, try the static bounds, start loading the table word;
     2. look all of them up in the table; a single good one ends the node;
     3. search what is left, most promising first.
 
@@ -168,7 +168,7 @@ def _put(words, level, node, mover, mask, own, other, code):
 
 
 @inlined
-def _judge(board, mover, mask, other, plies, goal):
+def _judge(board, mover, mask, threats, plies, goal):
     """Return a score that decides `score >= goal` for a quiet position, or UNKNOWN.
 
     At best the mover wins on the third ply from here, at worst he loses on the fourth.
@@ -179,7 +179,7 @@ def _judge(board, mover, mask, other, plies, goal):
     score = -win_score(board, plies + 4)
     if score >= goal:
         return score
-    return static_score(board, mover, mask, other, plies, goal, UNKNOWN)
+    return static_score(board, mover, mask, threats, plies, goal, UNKNOWN)
 
 
 @inner
@@ -217,7 +217,7 @@ def _generate(board, table, hashing, stack, level, node, goal):
             score = -score
         else:
             k_goal = goal if sign > 0 else 1 - goal
-            score = _judge(board, k_mover, k_mask, k_other, k_plies, k_goal)
+            score = _judge(board, k_mover, k_mask, (k_own, k_other), k_plies, k_goal)
             if score != UNKNOWN:
                 score *= sign
         if score != UNKNOWN:
