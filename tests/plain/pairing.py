@@ -62,11 +62,11 @@ class Pairing:
 
     def pair_up(self, hope: Cells, feet: set[Cell], moves: bool) -> tuple[bool, set[Cell]]:
         """Who answers takes one foot for each of the other's, and one first if he `moves`."""
-        danger = {foot for foot in feet if self.has_line(hope | {foot})}
+        danger = {foot for line in self.lines for foot in feet & line if line <= hope | {foot}}
         if moves and feet:
             taken = min(danger or feet)
             feet, danger = feet - {taken}, danger - {taken}
-        if self.has_line(hope) or danger:
+        if danger:
             return False, feet
         return len(feet) <= 2 or not self.has_line(hope | feet), feet
 
@@ -81,6 +81,8 @@ class Pairing:
                 continue
             hope = self.follower | {cell for cell in below if not self.is_upper(cell)} - {*column}
             hope |= {cell for cell in column if self.is_upper(cell) and cell < goal}
+            if self.has_line(hope):
+                continue
             if self.pair_up(hope, self.odd_feet ^ {column[0]}, not self.follower_moves)[0]:
                 rest = (above - {*column}) | {cell for cell in column if cell > goal}
                 return len(rest) // 2 + 1
@@ -93,7 +95,15 @@ class Pairing:
         below, above = self.parts(ends)
         hope = self.leader | {cell for cell in below if not self.is_upper(cell)}
         holds, lost = self.pair_up(hope, self.odd_feet, self.follower_moves)
+        lines = [line for line in self.lines if line <= hope]
+        holds = holds and all(self.is_late(line) for line in lines)
         return holds, lost, len(above) // 2 + 1 if ends else 0
+
+    def is_late(self, line: Cells) -> bool:
+        """Whether the follower's answers below the line's cells complete one of his before it."""
+        top = {cell[0]: cell[1] for cell in line & self.empty}
+        answers = {cell for cell in self.empty - self.odd_feet if self.is_upper(cell)}
+        return self.has_line(self.follower | {c for c in answers if c[1] < top.get(c[0], 0)})
 
     def claims(self, lost: set[Cell]) -> bool:
         """Whether the upper cells that the follower does not lose complete a line of his."""
@@ -112,6 +122,8 @@ class Pairing:
             return sign * worth
         if holds and goal in (0, 1) and self.claims(lost):
             return sign
-        if not about_leader and not self.has_line(self.follower | self.empty):
+        side = self.leader if about_leader else self.follower
+        flat = [line for line in self.lines if len({column for column, _ in line}) > 1]
+        if not any(line <= side | self.empty for line in flat):
             return 0
         return None

@@ -64,7 +64,6 @@ def compare(shape, found):
 def test_static_bounds_of_small_boards_are_as_plainly_said(shape, each):
     fired = compare(shape, [row[:2] for row in positions(*shape)[::each]])
     assert fired[0] > 0
-    assert fired[None] > 0
 
 
 @pytest.mark.parametrize(

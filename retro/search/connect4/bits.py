@@ -124,7 +124,7 @@ def trailing_zeros(typingctx, word):
 
 
 @inner
-def _bit_steps(board):
+def bit_steps(board):
     """Bit steps of the four directions; the first `board.reach` of them hold lines.
 
     A direction too short for a line must not be tried: its shifts could exceed
@@ -162,7 +162,7 @@ def _feet4(stones, s):
 def _threats_any(board, stones):
     """As `_threats4`, for any line: each cell of the line in turn is the missing one."""
     cells = U0
-    steps = _bit_steps(board)
+    steps = bit_steps(board)
     for direction in range(board.reach):
         s = steps[direction]
         for missing in range(board.connect):
@@ -198,7 +198,7 @@ def gaps(board, cells):
 @inner
 def _has_line_any(board, stones):
     """As `has_line`, for any line length."""
-    steps = _bit_steps(board)
+    steps = bit_steps(board)
     for direction in range(board.reach):
         feet = stones
         for i in range(1, board.connect):
@@ -216,3 +216,25 @@ def has_line(board, stones):
         slopes = _feet4(stones, step - U1) | _feet4(stones, step + U1)
         return (slopes | _feet4(stones, U1) | _feet4(stones, step)) != U0
     return _has_line_any(board, stones)
+
+
+@inlined
+def has_flat_line(board, stones):
+    """Return whether `stones` contain a line that is not vertical."""
+    if board.four:
+        step = board.step
+        slopes = _feet4(stones, step - U1) | _feet4(stones, step + U1)
+        return (slopes | _feet4(stones, step)) != U0
+    return (
+        flat_feet(board, stones, 1) | flat_feet(board, stones, 2) | flat_feet(board, stones, 3)
+        != U0
+    )
+
+
+@inlined
+def flat_feet(board, cells, direction):
+    """First cells of the lines in `cells` in direction 1, 2 or 3: right, right and down, and up."""
+    feet = cells if direction < board.reach else U0
+    for i in range(1, board.connect):
+        feet &= cells >> (bit_steps(board)[direction] * np.uint64(i))
+    return feet

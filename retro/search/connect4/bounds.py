@@ -30,8 +30,19 @@ In either, who is to move and wants to answer takes one of the feet first.
 
 from __future__ import annotations
 
+import numpy as np
+
 from retro.jit import inlined
-from retro.search.connect4.bits import U0, U1, gaps, has_line, popcount
+from retro.search.connect4.bits import (
+    U0,
+    U1,
+    bit_steps,
+    flat_feet,
+    gaps,
+    has_flat_line,
+    has_line,
+    popcount,
+)
 
 
 @inlined
@@ -45,15 +56,38 @@ def up_to(empty, ends):
 
 
 @inlined
+def are_late(board, hope, empty, stones, claims):
+    """Whether the lines in `hope` come too late: the other side, `stones`, has its own before.
+
+    Of its `claims` those below the cells of a line are taken when that line is complete.
+    """
+    if not has_line(board, stones | claims):
+        return False
+    top = np.uint64(board.height)
+    for direction in range(1, board.reach):
+        step = bit_steps(board)[direction]
+        feet = flat_feet(board, hope, direction)
+        while feet:
+            foot = feet & (U0 - feet)
+            feet ^= foot
+            line = foot
+            for i in range(1, board.connect):
+                line |= foot << (step * np.uint64(i))
+            carried = empty + (line & empty)  # runs up each column of the line to its guard
+            guards = carried & (board.bottom << top)
+            if not has_line(board, stones | (claims & carried & (guards - (guards >> top)))):
+                return False
+    return True
+
+
+@inlined
 def pair_up(board, hope, feet, moves):
     """Return (holds, lost): can one side keep the other from a line in `hope` and some feet?
 
-    `hope` is what the other side gets anyway.  Of the feet, who holds takes one
-    whenever the other does, and one before that if he `moves`, a dangerous one if there
-    is one; `lost` are those that he may have to leave.
+    `hope` is what the other side gets anyway; its lines, if it has any, harm nobody.  Of the
+    feet, who holds takes one whenever the other does, and one before that if he `moves`, a
+    dangerous one if there is one; `lost` are those that he may have to leave.
     """
-    if has_line(board, hope):
-        return False, feet
     if feet == U0 or (moves and feet & (feet - U1) == U0):
         return True, U0
     danger = gaps(board, hope) & feet
@@ -70,15 +104,22 @@ def pair_up(board, hope, feet, moves):
 
 
 @inlined
-def follow_up(board, leader, cells, ends, follower_moves):
+def follow_up(board, stones, cells, ends, follower_moves):
     """Return (holds, lost): can the follower keep the leader from winning?
 
-    `cells` are the empty ones and the playable ones of them, `ends` the follower's
-    threats on upper rows, `lost` those upper cells that he may have to leave to the leader.
+    `stones` are the leader's and the follower's, `cells` the empty ones and the playable ones of
+    them, `ends` the follower's threats on upper rows, `lost` those upper cells that he may have
+    to leave to the leader.
     """
+    leader, follower = stones
     empty, feet = cells
     hope = leader | (up_to(empty, ends) & board.lower)
-    return pair_up(board, hope, feet & board.upper, follower_moves)
+    lost = feet & board.upper
+    if has_line(board, hope):
+        claims = empty & board.upper & ~lost
+        if not are_late(board, hope, empty, follower, claims):
+            return False, lost
+    return pair_up(board, hope, lost, follower_moves)
 
 
 @inlined
@@ -102,6 +143,8 @@ def zugzwang(board, follower, cells, threats, leader_moves):
         goal &= U0 - goal
         others = up_to(empty, ends) & ~column
         hope = follower | (others & board.lower) | (column & board.upper & (goal - U1))
+        if has_line(board, hope):
+            continue
         holds, _ = pair_up(board, hope, odd ^ foot, leader_moves)
         if holds:
             above = empty & ~(empty + ends) & ~(ends | column)
@@ -138,11 +181,13 @@ def static_score(board, mover, mask, threats, plies, goal, unknown):
     claims = follower | (empty & board.upper)
     soon = goal if follower_moves else 1 - goal  # the score that the follower is asked for
     if about_leader or score >= soon or (0 <= goal <= 1 and has_line(board, claims)):
-        holds, lost = follow_up(board, mask ^ follower, cells, ends, follower_moves)
+        holds, lost = follow_up(board, (mask ^ follower, follower), cells, ends, follower_moves)
         if holds and (about_leader or score >= soon):
             return score if follower_moves else -score
         if holds and has_line(board, claims & ~(lost & empty)):
             return 1 if follower_moves else -1
-    if not about_leader and not has_line(board, follower | empty):
+    # A vertical line alone is stopped on top of three of its stones.
+    side = mask ^ follower if about_leader else follower
+    if not has_flat_line(board, side | empty):
         return 0
     return unknown

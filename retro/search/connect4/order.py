@@ -18,8 +18,8 @@ from retro.search.connect4.bits import U1, popcount
     MINE, HIS, MINE_GOOD, HIS_GOOD, ABOVE_HIS, HIS_REPLIES, MY_REPLIES, FORCED, STACKED,
     MINE_NEXT, HIS_NEXT, OUTWARDS, LINES, ABOVE_MINE,
 ) = range(14)  # fmt: skip
-ATTACK = (6, 0, 4, 5, 6, 2, 2, 6, 5, 4, 3, 1, 2, 12)
-HOLD = (11, -3, 4, 3, 8, 4, 2, 6, 4, 4, 3, 1, 5, 4)
+ATTACK = (6, 0, 6, 4, 7, 2, 1, 5, 5, 5, 3, 1, 3, 10)
+HOLD = (10, -2, 4, 4, 10, 4, 2, 6, 4, 3, 4, 1, 5, 4)
 WEIGHTS = np.array(ATTACK + HOLD)
 
 
