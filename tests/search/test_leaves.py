@@ -221,12 +221,12 @@ def rooted(tmp_path_factory: pytest.TempPathFactory):
 
 
 def test_a_rooted_table_is_asked_only_where_it_has_an_answer(rooted: Table):
-    """Of a search from the empty board few nodes hold the root's stones: only they ask."""
+    """Of a search from one stone few nodes hold the root's stones: only they ask."""
     leaves = load_leaves(rooted, 1, LOTS)
     made = engine_goals.make_engine(5, 4, memory=1 << 20)
-    alone = engine_goals.solve(made, 0, 0, strong=True)
+    alone = engine_goals.solve(made, 0, 1, strong=True)
     made = engine_goals.make_engine(5, 4, memory=1 << 20)._replace(leaves=leaves)
-    helped = engine_goals.solve(made, 0, 0, strong=True)
+    helped = engine_goals.solve(made, 0, 1, strong=True)
     assert helped[:5] == alone[:5]
     assert leaves.tally[ANSWERED] > 0
     assert leaves.tally[ASKED] < 0.1 * alone.nodes
@@ -246,7 +246,7 @@ def test_leaves_that_do_not_pay_are_given_up(
     built_5x4: object, table_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Distances: after a question about values, few of the answers decide anything."""
-    monkeypatch.setattr(search_module, "LEAVES_AFTER_NODES", 100)
+    monkeypatch.setattr(search_module, "LEAVES_AFTER_NODES", 200)
     monkeypatch.setattr(search_module, "JUDGED_AFTER", 50)
     asked = {}
     with open_tablebase(table_folder / "connect4-5x4.h5") as table:
@@ -254,7 +254,7 @@ def test_leaves_that_do_not_pay_are_given_up(
             monkeypatch.setattr(search_module, "WORTH_ASKING", worth)
             for mode in ("auto", "on", "off"):
                 later = Later(table, 10)
-                solver = Solver("5x4", memory_mb=1, tables=[later], slice_nodes=100, leaves=mode)
+                solver = Solver("5x4", memory_mb=1, tables=[later], slice_nodes=200, leaves=mode)
                 found = solver.solve("12", strong=True)
                 assert (found.value, found.plies) == (-1, 18)
                 asked[mode, worth] = sum(int(kept.tally[ASKED]) for kept in later.kept)
