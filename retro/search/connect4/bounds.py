@@ -18,7 +18,8 @@ the leader to move the follower answers above him, or in another odd column when
 he takes the foot of one.  So the leader gets lower cells and one foot of each
 pair of odd columns, and nothing else: no line in these, no win.  A threat of the
 follower on an upper cell ends its column (aftereven of one cell): who steps below it has
-lost, so the cells above it help nobody.
+lost, so the cells above it help nobody.  Nor does a line of the leader that has a cell
+above each empty cell of a line which such answers complete (aftereven): it comes too late.
 
 *Zugzwang* (the odd-threat rule): with the follower to move, the leader answers in
 the same way, and one column with a threat of his on a lower row is left over.  There the follower
@@ -127,7 +128,8 @@ def zugzwang(board, follower, cells, threats, leader_moves):
     """Return the number of cells still empty when the leader wins by zugzwang, or -1.
 
     Each column in which the lowest of the leader's `threats` on lower rows is not yet playable
-    is tried as the one left over.  In the others his threats on upper rows are ends.
+    is tried as the one left over.  In the others his threats on upper rows are ends.  Late lines
+    are not looked for: they would save 1 % of the nodes, and cost 3 % of time.
     """
     empty, feet = cells
     goals, ends = threats & board.lower, threats & board.upper
