@@ -46,6 +46,10 @@ class Reader(Described, Protocol):
         """Whether kernels answer by now: whoever asks little is quicker without them."""
         ...
 
+    def is_ready_for(self, position: Position) -> bool:
+        """Whether a look for a position is quick; the first one into a large table is not."""
+        ...
+
     def value_of(self, position: Position) -> int:
         """The value of an unfinished position; `NotCoveredError` if the file does not have it."""
         ...

@@ -190,6 +190,13 @@ class Table(Closing):
         """
         return self.reader.value_of(self._live(position))
 
+    def is_ready_for(self, position: Position) -> bool:
+        """Whether a look for a position is quick.
+
+        The first look of a process into a large table that has it is not: a tenth of a second.
+        """
+        return self.reader.is_ready_for(position)
+
     def probe_plies(self, position: object) -> int:
         """The plies to the end of the game, if the winner hurries and the loser delays.
 

@@ -45,6 +45,9 @@ class Table(Protocol):
     def get_wdl(self, position: object, default: None = None) -> int | None:
         """The value for the side to move; None where the table does not reach."""
 
+    def is_ready_for(self, position: Position) -> bool:
+        """Whether a look for a position is quick; the first one into a large table is not."""
+
 
 class Options(NamedTuple):
     """How to search."""
@@ -113,8 +116,11 @@ class Engine(Protocol[P]):
     def solve_within(self, position: P, nodes: int) -> Found | None:
         """The value if so many nodes more find it. Asked again, it goes on from there."""
 
-    def solve_at_once(self, position: P) -> Found | None:
-        """Value and distance, if finding them takes no longer than a look at a table may."""
+    def solve_at_once(self, position: P, *, is_first: bool) -> Found | None:
+        """Value and distance, if finding them takes no longer than a look at a table may.
+
+        Or the first look into a large one.
+        """
 
     def solve_many(self, states: States, strong: bool, watch: Watch) -> Many:
         """The values of many states, finished ones among them."""

@@ -224,7 +224,10 @@ class Solver:
     def _at_once(self, position: Position) -> Found | None:
         """What a few nodes find: a look at a table would take longer."""
         is_asked = bool(self._tables) and not position.is_over()
-        return self._engine.solve_at_once(position) if is_asked else None
+        if not is_asked:
+            return None
+        is_first = not all(table.is_ready_for(position) for table in self._tables)
+        return self._engine.solve_at_once(position, is_first=is_first)
 
     def _line(self, position: Position, watch: Watch) -> list[RatedMove]:
         line: list[RatedMove] = []

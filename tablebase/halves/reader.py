@@ -193,6 +193,16 @@ class HalvesReader(Closing):
             return PLAIN_ANSWERS  # such lists are short
         return PLAIN_ANSWERS + one.listed_bytes(*self.header.cut) // LISTED_PER_ANSWER
 
+    def is_ready_for(self, position: Position) -> bool:
+        """Whether a look is quick, as all but the first one that counts a large board's halves."""
+        if self._asked or one.has_few_profiles(*self.header.cut):
+            return True
+        try:
+            self._require_reached(position)
+        except NotCoveredError:
+            return True
+        return False
+
     def value_of(self, position: Position) -> int:
         """The value of an unfinished position; `NotCoveredError` if the table does not have it."""
         settled, sign, value = self._settle(position)
@@ -228,9 +238,12 @@ class HalvesReader(Closing):
         assert isinstance(position, Connect4Position)
         self._file.require_open()
         position.check()
+        self._require_reached(position)
+        return settle(position, self._whole_ply)
+
+    def _require_reached(self, position: Position) -> None:
         self._require_covered(np.array([position.ply]))
         self._require_root(*(np.array([word], np.uint64) for word in position.state))
-        return settle(position, self._whole_ply)
 
     def _bits(self, settled: Connect4Position) -> list[int]:
         """The bits that the planes have of a position that is not blank."""

@@ -106,6 +106,9 @@ class KeysReader(Closing):
         """After many questions."""
         return self._asked > PLAIN_ANSWERS
 
+    def is_ready_for(self, position: Position) -> bool:
+        return True  # nothing is made for the first look
+
     def value_of(self, position: Position) -> int:
         """The value of an unfinished position; `NotCoveredError` if the table does not have it."""
         value = self.find(position.ply, position.state)

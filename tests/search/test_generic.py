@@ -268,6 +268,9 @@ class OnlyTheStart:
     def __init__(self, board) -> None:
         self.board, self.root = board, board.start()
 
+    def is_ready_for(self, position):
+        return True
+
     def get_wdl(self, position, default=None):
         return 0 if position == self.root else default
 

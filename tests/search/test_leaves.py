@@ -178,6 +178,9 @@ class Later:
         self.loaded: list[tuple[int, int]] = []
         self.kept: list[Leaves] = []
 
+    def is_ready_for(self, position):
+        return True
+
     def get_wdl(self, position, default=None):
         is_covered = position.ply >= self.first_ply
         return self.table.get_wdl(position, default) if is_covered else default

@@ -19,6 +19,7 @@ from retro.errors import (
     VerificationError,
     WrongBoardError,
 )
+from retro.index.halves import one
 
 BOARD = tb.board("5x4")
 POSITIONS = ("", "4", "443", "12", "332", "1212", "11223", "3331115", "1231231")
@@ -197,6 +198,31 @@ def test_what_is_searched_in_a_moment_is_looked_up_once_at_most(
     monkeypatch.setattr(type(table.reader), "value_of", counted)
     getattr(tb.Oracle(BOARD, [table], memory="16M"), ask)(moves)
     assert len(looks) <= 1
+
+
+@pytest.mark.parametrize("ask", ["analyse", "best_line"])
+def test_nobody_looks_into_a_large_table_for_the_first_time_to_compare(
+    table: tb.Table, monkeypatch: pytest.MonkeyPatch, ask: str
+) -> None:
+    """What is searched in a moment is; that the table has the value is known without a look."""
+    looks: list[object] = []
+    value_of = type(table.reader).value_of
+
+    def counted(reader: object, position: object) -> int:
+        looks.append(position)
+        return value_of(reader, position)
+
+    monkeypatch.setattr(type(table.reader), "value_of", counted)
+    monkeypatch.setattr(one, "MOST_PROFILES", 1)  # any table is large
+    oracle = tb.Oracle(BOARD, [table], memory="16M")
+    assert getattr(oracle, ask)("443").source == "both"
+    assert not looks
+    assert not table.is_ready_for(BOARD.position("443"))
+    table.probe_wdl("443")
+    assert table.is_ready_for(BOARD.position("443"))
+    assert len(looks) == 1
+    assert getattr(oracle, ask)("443").source == "both"
+    assert len(looks) == 2
 
 
 def test_a_root_that_a_table_has_wrong_is_named(

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from retro.search.engine import Options, Table, Watch
 
 QUICK_NODES = 40_000  # as long as two looks at a table of 7x6 without kernels
+FIRST_NODES = 400_000  # as long as the first look, for which a half of the board is counted
 THREAD_NODES = 50_000  # a thread looks so often whether another one is done
 LEAVES_AFTER_NODES = 1_000_000  # reading a table takes seconds: not for a search that is quicker
 JUDGED_AFTER = 20_000  # questions to a table before it is judged whether they pay
@@ -153,12 +154,13 @@ class Connect4Search:
         make_room(self._engine)
         return Found(answer.value, None, answer.nodes) if answer.done else None
 
-    def solve_at_once(self, position: Connect4Position) -> Found | None:
+    def solve_at_once(self, position: Connect4Position, *, is_first: bool) -> Found | None:
         """Value and distance if few nodes find them; `solve` goes on from there."""
+        nodes = FIRST_NODES if is_first else QUICK_NODES
         if self._options.leaves == "on":
             return None
         both = position.mover | position.opponent
-        answer = solve_checked(self._engine, position.mover, both, True, QUICK_NODES)
+        answer = solve_checked(self._engine, position.mover, both, True, nodes)
         return Found(answer.value, answer.plies, answer.nodes) if answer.done else None
 
     def solve_many(self, states: States, strong: bool, watch: Watch) -> Many:

@@ -97,7 +97,7 @@ class GenericSearch:
         value = self._searched(position.state, None, nodes)
         return None if value == OPEN else Found(value, None, self._nodes)
 
-    def solve_at_once(self, position: Position) -> None:
+    def solve_at_once(self, position: Position, *, is_first: bool) -> None:
         """A look at sorted keys takes no longer than some nodes: tables are asked first."""
 
     def best_move(self, position: Position, watch: Watch) -> None:

@@ -108,7 +108,7 @@ class LadderSearch(Generic[State]):
             return None
         return found._replace(plies=None)
 
-    def solve_at_once(self, position: Position) -> None:
+    def solve_at_once(self, position: Position, *, is_first: bool) -> None:
         """Boards of this size have no tables."""
 
     def solve_many(self, states: States, strong: bool, watch: Watch) -> Many:
