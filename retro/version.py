@@ -1,3 +1,3 @@
 """The version of the distribution, alone in a file so that packaging reads it without importing."""
 
-VERSION = "0.3.0"
+VERSION = "0.4.0"
