@@ -9,7 +9,7 @@
     with tb.oracle("7x6") as oracle:             # the tables that are there, then the solver
         oracle.probe("4453")
 
-The README runs such examples. Importing this package loads neither numba nor h5py.
+`docs/python.md` has such examples. Importing this package loads neither numba nor h5py.
 """
 
 from __future__ import annotations

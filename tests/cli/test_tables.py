@@ -10,7 +10,6 @@ import pytest
 from cli_cases import Ask
 
 from retro import errors
-from tablebase.cli import main
 from tablebase.files.places import SHIPPED
 from tablebase.tables import open_tablebase
 
@@ -227,12 +226,6 @@ def test_a_command_imports_the_game_that_is_asked_for() -> None:
         "sys.exit(any(f'retro.games.{game}' in sys.modules for game in ('quarto', 'mnk')))"
     )
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
-
-
-def test_every_command_is_in_the_readme() -> None:
-    readme = (Path(__file__).resolve().parents[2] / "README.md").read_text()
-    for command in main.commands():
-        assert f"tablebase {command.name}" in readme
 
 
 def test_python_m_tablebase_is_the_command(shelf: Path) -> None:

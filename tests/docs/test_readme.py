@@ -48,7 +48,8 @@ def test_sessions_are_true(home: Path, command: str, shown: str) -> None:
 def test_python_examples_are_true(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(home)
     monkeypatch.delenv("TABLEBASE_DIR", raising=False)
-    tried = doctest.testfile(str(README), module_relative=False, verbose=False)
+    page = README.parent / "docs" / "python.md"
+    tried = doctest.testfile(str(page), module_relative=False, verbose=False)
     assert tried.attempted >= 7
     assert tried.failed == 0
 
