@@ -11,7 +11,7 @@ from retro.games.scene import (
     Scene,
     Spot,
     Symbol,
-    cells_of_lines,
+    ending_places,
     letters,
     marks_of,
     numbers,
@@ -43,7 +43,7 @@ def scene(position: GridPosition, worth: tuple[int, ...] = ()) -> Scene:
             }
         ),
         tuple(spots),
-        _line(position),
+        ending_places(position),
         (_place(board, history[-1]),) if history else (),
         worth,
     )
@@ -56,14 +56,6 @@ def _place(board: GridBoard, bit: int) -> Place:
 
 def _places(board: GridBoard, stones: int) -> list[Place]:
     return [_place(board, bit) for bit in board.all_bits if stones & bit]
-
-
-def _line(position: GridPosition) -> tuple[Place, ...]:
-    """Every cell of every line of the side that has just moved."""
-    if position.winner() is None:
-        return ()
-    cells = cells_of_lines(position.board.lines, position.opponent)
-    return tuple(_places(position.board, cells))
 
 
 def palette(board: GridBoard) -> Palette:

@@ -242,17 +242,9 @@ def numbers(count: int) -> tuple[str, ...]:
     return tuple(str(number + 1) for number in range(count))
 
 
-def cells_of_lines(lines: Iterable[int], stones: int) -> int:
-    """Every cell of every line that is full of these stones: what a picture crosses out.
-
-    >>> bin(cells_of_lines([0b0111, 0b1110, 0b10001], 0b01111))
-    '0b1111'
-    """
-    cells = 0
-    for line in lines:
-        if stones & line == line:
-            cells |= line
-    return cells
+def ending_places(position: Position) -> Places:
+    """The places of every line that ended the game, row after row: what a picture frames."""
+    return tuple((column, row) for row, column in sorted(position.ending_cells()))
 
 
 def marks_of(kinds: Mapping[Player | None, tuple[Kind, Iterable[Place]]]) -> tuple[Mark, ...]:

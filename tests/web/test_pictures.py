@@ -11,6 +11,7 @@ from retro.errors import TablebaseError
 from retro.games.catalogue import NAMES, make_board
 from retro.games.picture import Layout, draw
 from retro.games.scene import grid_of, palette_of, scene_of, set_up
+from retro.games.values import LOSS, WIN
 from tablebase.cli import main
 
 SMALL = {"connect4": "4x4", "quarto": "3x3", "puissance-plus": "4x4", "domineering": "4x4"}
@@ -30,6 +31,7 @@ def games(name: str) -> list:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_scenes_tell_what_the_rules_know(name: str) -> None:
+    lines = 0
     for position in games(name):
         scene = scene_of(position)
         moves = [position.move_text(move) for move in position.legal_moves()]
@@ -38,11 +40,23 @@ def test_scenes_tell_what_the_rules_know(name: str) -> None:
         assert len(taken) == len(set(taken))
         for spot in scene.spots:
             assert not set(spot.covers) & set(taken)
-        assert set(scene.line) <= set(taken)
+        has_line = name != "domineering" and position.outcome() in (WIN, LOSS)
+        lines += has_line
+        assert bool(scene.line) == has_line
+        assert not has_line or set(scene.last) <= set(scene.line) <= set(taken)
         if position.ply and name != "quarto":
             assert scene.last
         back = set_up(position.board, grid_of(position))
         assert back == position
+    assert lines > 0 or name == "domineering"
+
+
+def test_all_lines_that_end_a_game_are_framed() -> None:
+    """The last cross completes a row and a column; five frames are drawn."""
+    position = make_board("mnk", "3x3").position("a1 a2 b1 b2 c2 a3 c3 b3 c1")
+    scene = scene_of(position)
+    assert set(scene.line) == {(0, 0), (1, 0), (2, 0), (2, 1), (2, 2)}
+    assert draw(Layout(scene)).count('class="line"') == 5
 
 
 @pytest.mark.parametrize("name", NAMES)

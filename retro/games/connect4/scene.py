@@ -11,7 +11,7 @@ from retro.games.scene import (
     Scene,
     Spot,
     Symbol,
-    cells_of_lines,
+    ending_places,
     marks_of,
     one_mark,
     read_grid,
@@ -40,7 +40,7 @@ def scene(position: Connect4Position) -> Scene:
             }
         ),
         tuple(_spot(position, column) for column in position.legal_columns()),
-        _line(position),
+        ending_places(position),
         last,
         falls=True,
     )
@@ -58,12 +58,6 @@ def _places(board: Connect4Board, stones: int) -> list[Place]:
         for column in range(board.width)
         if stones & board.bit(column, row)
     ]
-
-
-def _line(position: Connect4Position) -> tuple[Place, ...]:
-    """Every cell of every line of the side that has just moved."""
-    cells = cells_of_lines(position.board.lines, position.opponent)
-    return tuple(_places(position.board, cells))
 
 
 def palette(board: Connect4Board) -> Palette:

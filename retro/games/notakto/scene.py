@@ -11,7 +11,7 @@ from retro.games.scene import (
     Scene,
     Spot,
     Symbol,
-    cells_of_lines,
+    ending_places,
     letters,
     marks_of,
     numbers,
@@ -37,7 +37,7 @@ def scene(position: NotaktoPosition) -> Scene:
         numbers(board.rows),
         marks_of({None: ("cross", _places(board, position.crosses))}),
         tuple(spots),
-        tuple(_places(board, cells_of_lines(board.lines, position.crosses))),
+        ending_places(position),
         (_place(board, history[-1]),) if history else (),
     )
 

@@ -12,6 +12,7 @@ from retro.games.scene import (
     Scene,
     Spot,
     Symbol,
+    ending_places,
     letters,
     look_of,
     numbers,
@@ -44,7 +45,7 @@ def scene(position: QuartoPosition) -> Scene:
         numbers(board.side),
         tuple(marks),
         tuple(spots),
-        _line(position),
+        ending_places(position),
         () if last is None else (_place(board, last),),
         stock=tuple(_look(board, piece) for piece in position.remaining()),
         hand=None if position.hand is None else _look(board, position.hand),
@@ -59,15 +60,6 @@ def _look(board: QuartoBoard, piece: int) -> Piece:
 def _place(board: QuartoBoard, cell: int) -> Place:
     row, column = divmod(cell, board.side)
     return column, row
-
-
-def _line(position: QuartoPosition) -> Places:
-    cells: set[int] = set()
-    for line in position.board.lines:
-        pieces = [piece for cell in line if (piece := position.cells[cell]) is not None]
-        if len(pieces) == len(line) and position.board.share(pieces):
-            cells |= line
-    return tuple(_place(position.board, cell) for cell in sorted(cells))
 
 
 def palette(board: QuartoBoard) -> Palette:
