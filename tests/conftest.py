@@ -43,6 +43,16 @@ settings.register_profile("retro", deadline=None, derandomize=True, max_examples
 settings.load_profile("retro")
 
 
+SLOW_SECONDS = 2 * 3600  # the time limit of one test that takes minutes, on a busy machine
+
+
+def pytest_collection_modifyitems(items):
+    """Slow tests have a time limit of their own; the others' is in pyproject.toml."""
+    for item in items:
+        if item.get_closest_marker("slow"):
+            item.add_marker(pytest.mark.timeout(SLOW_SECONDS))
+
+
 def pytest_make_parametrize_id(val):
     """Call boards in the names of tests as tables are called."""
     if isinstance(val, naive.Game):
