@@ -215,6 +215,26 @@ def combine(one: Instance, two: Instance) -> bool:
     return all(fine[digit] for digit in asked)
 
 
+def given_up(found: list[Instance], problems: list[Squares]) -> int:
+    """How many groups are left by choosing one instance after the other, none taken back.
+
+    Each time the group that the fewest can solve gets the one that solves most of what is left.
+    Of equals the first is taken.
+    """
+    left, allowed, hopeless = list(problems), list(found), 0
+    while left:
+        hardest = min(left, key=lambda problem: sum(problem in one.solved for one in allowed))
+        solvers = [one for one in allowed if hardest in one.solved]
+        if solvers:
+            best = max(solvers, key=lambda one: sum(problem in one.solved for problem in left))
+            left = [problem for problem in left if problem not in best.solved]
+            allowed = [one for one in allowed if combine(one, best)]
+        else:
+            left.remove(hardest)
+            hopeless += 1
+    return hopeless
+
+
 def covers(found: list[Instance], problems: list[Squares]) -> bool:
     """Whether some of the instances can be combined and solve all problems: try them all."""
     if not problems:

@@ -192,8 +192,9 @@ def test_with_the_second_player_to_move_a_proof_begins_with_a_move(size: tuple[i
 
 
 @pytest.mark.parametrize("size", [(6, 2), (6, 4), (6, 6), (6, 8)], ids=str)
-def test_the_thesis_on_six_columns(size: tuple[int, int]) -> None:
-    """The second player at least draws on every 6x2n, and the rules prove it."""
+def test_the_thesis_on_six_columns(size: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second player at least draws on every 6x2n; the rules prove it in some tens of steps."""
+    monkeypatch.setattr("retro.games.connect4.allis_proof.MOST_STEPS", 100)
     assert proof(Connect4Position(Connect4Board(*size))) is not None
 
 
@@ -215,6 +216,21 @@ def test_a_proof_stays(size: tuple[int, int]) -> None:
                 assert proof(position.play(move)) is not None
                 answered += 1
     assert answered > 5
+
+
+@pytest.mark.parametrize(("size", "number"), [((4, 4, 4), 60), ((6, 4, 4), 40), ((7, 6, 4), 5)])
+def test_groups_are_left_as_a_plain_greedy_choice_leaves_them(
+    size: tuple[int, int, int], number: int
+) -> None:
+    board = Connect4Board(*size)
+    counts = set()
+    for position in some_positions(board, number, 13):
+        groups = [board.lines[problem] for problem in squares_in(problems_of(position))]
+        problems = [plain_squares(board, group) for group in groups]
+        found = [as_instance(board, rule) for rule in rules_of(position)]
+        counts.add(unsolved(position))
+        assert unsolved(position) == plain.given_up(found, problems)
+    assert len(counts) > 2
 
 
 def test_where_a_proof_stops_no_group_is_left() -> None:
