@@ -1,5 +1,6 @@
 """A running service and somebody who visits it, for the tests of the explorer."""
 
+import asyncio
 import json
 import os
 import re
@@ -7,9 +8,12 @@ import subprocess
 import sys
 import urllib.error
 import urllib.request
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
+
+from tablebase.web import server
 
 ROOT = Path(__file__).parents[2]
 PATIENCE = 60_000  # milliseconds: states are waited for, however busy the machine is
@@ -83,6 +87,32 @@ def start(folder: Path, *options: str) -> Running:
     token = re.search(r"tables: (\S+)", told)
     assert address is not None, told
     return Running(address[1], token[1] if token else "", process, folder)
+
+
+def answers_of(service: server.Service, *requests: str) -> list[tuple[str, Any]]:
+    """Status lines and JSON of a service in this process, which takes one request a connection.
+
+    Each is what comes before the headers: `GET /api/v1/games`; a POST has an empty object.
+    """
+
+    async def ask_all() -> list[tuple[str, Any]]:
+        listener, found = server.listen(service), []
+        async with server.running(service, listener):
+            for request in requests:
+                reader, writer = await asyncio.open_connection(*listener.getsockname())
+                headers = (
+                    f"{request} HTTP/1.1", "Host: localhost", "Connection: close",
+                    f"Authorization: Bearer {service.token}",
+                    "Content-Type: application/json", "Content-Length: 2",
+                )  # fmt: skip
+                writer.write("\r\n".join([*headers, "", "{}"]).encode())
+                head, _, body = (await reader.read()).partition(b"\r\n\r\n")
+                found.append((head.decode().partition("\r\n")[0], json.loads(body)))
+                writer.close()
+        return found
+
+    with ThreadPoolExecutor(1) as pool:  # this thread may have a loop already, a browser's
+        return pool.submit(lambda: asyncio.run(ask_all())).result()
 
 
 def stop(running: Running) -> None:

@@ -129,7 +129,7 @@ def read_flag(fields: Mapping[str, object], name: str) -> bool:
 def read_number(fields: Mapping[str, object], name: str, default: int, most: int) -> int:
     """A whole number from 0 on."""
     text = _text(fields, name, 20) or str(default)
-    if not re.fullmatch(r"[0-9]{1,9}", text, re.ASCII) or int(text) > most:
+    if not re.fullmatch(r"[0-9]{1,10}", text, re.ASCII) or int(text) > most:
         raise BadTextError(f"found {name} {text!r}, wanted a whole number of at most {most:,}")
     return int(text)
 

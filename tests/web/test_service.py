@@ -1,25 +1,30 @@
 """The service: the JSON of the commands, statuses, caches, bounds, searches that end."""
 
-import asyncio
+import ast
 import http.client
 import json
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from importlib.resources import files
-from typing import Any
+from pathlib import Path
+from typing import Any, TypeGuard
 
 import pytest
 from jsonschema import Draft202012Validator
-from web_cases import Running
+from web_cases import Running, answers_of
 
 import tablebase as tb
+from retro.errors import TablebaseError
 from retro.games.catalogue import NAMES, make_board
 from retro.play.levels import EXACT_SECONDS
 from tablebase.cli import main
+from tablebase.web import guard
+from tablebase.web.http import REASONS
 from tablebase.web.questions import MOST_CELLS
 from tablebase.web.searches import Errand
 from tablebase.web.seats import think
+from tablebase.web.server import Service
 
 SCHEMA = json.loads(files("tablebase").joinpath("answers.schema.json").read_text())
 SMALL = {"connect4": "4x4", "quarto": "2x2", "puissance-plus": "3x3", "domineering": "3x3"}
@@ -168,6 +173,14 @@ def test_random_positions_are_repeatable_and_of_the_ply(service: Running) -> Non
     hold(found[0], "probe")
     assert service.ask("random", board="5x4", ply="21").status == 400
     assert service.ask("random", board="5x4", ply="20").status == 404
+
+
+@pytest.mark.parametrize("path", ["random", "move"])
+def test_seeds_are_bounded_as_the_error_says(path: str, service: Running) -> None:
+    assert service.ask(path, board="5x4", seed=f"{10**9}").status == 200
+    over = service.ask(path, board="5x4", seed=f"{10**9 + 1}")
+    assert over.status == 400
+    assert "at most 1,000,000,000" in over.json["error"]
 
 
 def test_players_move(service: Running) -> None:
@@ -342,28 +355,54 @@ def test_a_mistake_of_the_service_is_500_and_no_more(
     web_folder: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     from tablebase.web import scenes
-    from tablebase.web.server import Service, listen, running
 
     def fail(*_: object) -> None:
         raise ZeroDivisionError("a mistake")
 
-    async def ask() -> list[int]:
-        found = []
-        listener = listen(service)
-        port = listener.getsockname()[1]
-        async with running(service, listener):
-            for path in ("scene", "games"):
-                reader, writer = await asyncio.open_connection("127.0.0.1", port)
-                writer.write(f"GET /api/v1/{path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
-                found.append(int((await reader.readline()).split()[1]))
-                writer.close()
-        return found
-
     monkeypatch.setattr(scenes, "scene_json", fail)
-    service = Service(folder=web_folder, port=0)
-    with ThreadPoolExecutor(1) as pool:  # this thread may have a loop already, a browser's
-        assert pool.submit(lambda: asyncio.run(ask())).result() == [500, 200]
+    found = answers_of(Service(folder=web_folder, port=0), "GET /api/v1/scene", "GET /api/v1/games")
+    assert [line for line, _ in found] == ["HTTP/1.1 500 Internal Server Error", "HTTP/1.1 200 OK"]
     assert "ZeroDivisionError" in caplog.text
+
+
+def test_several_workers_build_nothing(web_folder: Any) -> None:
+    """None of them would know what the others build."""
+    asked = ("GET /api/v1/plan", "GET /api/v1/builds", "POST /api/v1/build", "POST /api/v1/pause")
+    found = answers_of(Service(folder=web_folder, port=0, workers=2), *asked)
+    assert [line for line, _ in found] == ["HTTP/1.1 409 Conflict"] * 4
+    for _, content in found:
+        hold(content, "error")
+
+
+def test_every_status_in_use_has_its_words() -> None:
+    """A status without them would end the connection instead of an answer."""
+    used = {status for _, status in guard._STATUSES} | {guard.status_of(TablebaseError())}
+    for path in Path(guard.__file__).parent.glob("*.py"):
+        for call in ast.walk(ast.parse(path.read_text())):
+            if isinstance(call, ast.Call):
+                given = [argument.value for argument in call.args if is_number(argument)]
+                used |= {number for number in given if 200 <= number < 600}
+    assert len(used) > 10
+    assert used <= {status for status, words in REASONS.items() if words}
+
+
+def is_number(node: ast.AST) -> TypeGuard[ast.Constant]:
+    return isinstance(node, ast.Constant) and type(node.value) is int
+
+
+def test_of_two_tables_of_one_root_the_longer_answers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first plies come with the package, with distances; somebody has built the rest."""
+    shipped, folder = tmp_path / "shipped", tmp_path / "tables"
+    tb.build("4x3", folder=shipped, plies=range(4), distances=True)
+    whole = tb.build("4x3", folder=folder)
+    monkeypatch.setattr("tablebase.files.places.SHIPPED", shipped)
+    asked = ("GET /api/v1/stats?board=4x3", "GET /api/v1/random?board=4x3&ply=10")
+    (_, stats), (_, drawn) = answers_of(Service(folder=folder, port=0), *asked)
+    with tb.open_tablebase(whole.path) as table:
+        assert stats["digest"] == table.digest
+    assert drawn["ply"] == 10
 
 
 def test_other_pages_cannot_ask_for_changes(service: Running) -> None:
