@@ -101,7 +101,7 @@ def test_a_question_in_between_begins_the_first_one_anew():
     assert solver.solve(engine, 0, 0).value == 0
 
 
-NODES = {(4, 4): 770, (5, 4): 2133, (6, 5): 284_215}
+NODES = {(4, 4): 466, (5, 4): 1479, (6, 5): 185_325}
 
 
 @pytest.mark.parametrize(("shape", "nodes"), NODES.items())
@@ -109,6 +109,15 @@ def test_the_number_of_nodes_is_known(shape, nodes):
     """A change of the order of moves, of bounds or of the table would show here."""
     engine = solver.make_engine(*shape, memory=1 << 24)
     assert solver.solve(engine, 0, 0, strong=True).nodes == nodes
+
+
+@pytest.mark.parametrize("shape", [(6, 5), (5, 6), (7, 4)])
+def test_the_distance_of_a_draw_costs_no_more_than_its_value(shape):
+    value, distance = (
+        solver.solve(solver.make_engine(*shape, memory=1 << 24), 0, 0, strong)
+        for strong in (False, True)
+    )
+    assert (value.value, distance.nodes) == (0, value.nodes)
 
 
 def test_bad_positions_are_refused():

@@ -164,7 +164,7 @@ def test_a_table_that_grows_loses_nothing(shape, bits_before):
 
 def test_an_engine_grows_as_it_searches_and_finds_the_same(monkeypatch):
     monkeypatch.setattr(tables, "FIRST_BYTES", 1 << 10)
-    monkeypatch.setattr(goals, "NODES_PER_WORD", 2)
+    monkeypatch.setattr(goals, "NODES_PER_WORD", 1)
     made = goals.make_engine(5, 4, memory=1 << 14)
     assert (made.words, len(made.table)) == (1 << 7, 1 << 11)
     sizes = []

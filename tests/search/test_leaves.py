@@ -93,7 +93,8 @@ def test_search_with_leaves_is_search_without(table: Table, rows, first_ply, str
 
 def test_leaves_save_nodes(table: Table):
     made = engine_goals.make_engine(*SHAPE, memory=1 << 16)
-    start = int(plain.bits(("x", "", "", "o"), 4, "x")), int(plain.bits(("x", "", "", "o"), 4, "o"))
+    columns = ("", "xox", "", "")
+    start = int(plain.bits(columns, 4, "o")), int(plain.bits(columns, 4, "x"))
     nodes = [
         engine_goals.solve(
             engine_goals.make_engine(*SHAPE, memory=1 << 16)._replace(leaves=leaves),

@@ -1,9 +1,9 @@
 """From questions to values: which goals to ask, one position or many, in jitted code.
 
 What is known of a position is an interval `low <= score <= high`; every question
-narrows it.  Near ends are cheap to prove and far ones dear, so the horizon grows:
-a win within 8 plies? a loss? within 14? ...; then the null windows around 0, then
-towards the exact score.  The weak value needs only the sign.
+narrows it.  Near ends are cheap to prove, so they come first: a win within 8 plies? a
+loss? within 14?  Then the sign, all that the value needs; then from the sign outwards, one
+score after the other: what proved the sign is still in the table, and a draw is known.
 
     score  -18 ... -7 ... -1  0  1 ... 7 ... 18       (7x6)
                     ^      ^     ^     ^
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 FIRST_HORIZON = 8
 HORIZON_STEP = 6
-WEAK_HORIZON = 14  # at most, and at most half of the empty cells
+LAST_HORIZON = 14  # at most, and at most half of the empty cells
 NO_LIMIT = 1 << 62
 BITS, SEARCHED = range(2)  # of an engine's size: bucket bits in use, nodes searched with it
 SLICE_NODES = 1_000_000  # some tenths of a second
@@ -287,9 +287,9 @@ def _has_line(board: Board, stones: int) -> bool:
 
 
 @inner
-def _next_goal(board, low, high, plies, strong, horizon):
+def _next_goal(board, low, high, plies, horizon):
     """Choose the next question about a score in low..high.  Returns (goal, horizon)."""
-    farthest = board.cells if strong else min(WEAK_HORIZON, (board.cells - plies) // 2)
+    farthest = min(LAST_HORIZON, (board.cells - plies) // 2)
     while horizon <= farthest:
         soon = win_score(board, plies + horizon)
         if soon <= 1:
@@ -323,7 +323,7 @@ def _narrow(board, table, hashing, stack, leaves, position, window, limit):
     horizon = np.int64(FIRST_HORIZON)
     total = 0
     while low < high and (strong or (low <= 0 <= high)):
-        goal, horizon = _next_goal(board, low, high, plies, strong, horizon)
+        goal, horizon = _next_goal(board, low, high, plies, horizon)
         left = budget - total, age
         score, nodes = ask(board, table, hashing, leaves, stack, position, goal, left)
         total += nodes
