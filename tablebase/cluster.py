@@ -37,7 +37,8 @@ from retro.errors import (
     TablebaseError,
     UnreachableError,
 )
-from tablebase.plans import Hand, Pool, available_memory
+from tablebase.machine import available_memory
+from tablebase.plans import Hand, Pool
 from tablebase.units import size
 
 if TYPE_CHECKING:

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import multiprocessing
-import os
 import shutil
 from concurrent.futures import Executor, ProcessPoolExecutor
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple, Self, TypedDict
 
 from retro.errors import BadTextError, DoesNotFitError
 from tablebase.files.restart import Restart
+from tablebase.machine import available_memory
 from tablebase.units import duration, read_size, size
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+    from pathlib import Path
 
     from retro.games.game import Board, Position
 
@@ -296,25 +296,6 @@ class Order:
     parts: Path | None = None  # beside which parts are kept, if not beside the table
     pool: Pool | None = None  # who works, if not this process
     restart: Restart = field(default_factory=Restart)  # told what becomes of an earlier run
-
-
-def available_memory() -> int | None:
-    """Bytes that this process may still take, or None if the system does not say."""
-    candidates = []
-    try:
-        memory = dict(line.split(":", 1) for line in Path("/proc/meminfo").read_text().splitlines())
-        candidates.append(int(memory["MemAvailable"].split()[0]) * 1024)
-    except (OSError, KeyError):
-        if hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
-            candidates.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
-    try:
-        limit = Path("/sys/fs/cgroup/memory.max").read_text().strip()
-        used = Path("/sys/fs/cgroup/memory.current").read_text().strip()
-        if limit != "max":
-            candidates.append(int(limit) - int(used))
-    except (OSError, ValueError):
-        pass
-    return min(candidates) if candidates else None
 
 
 def existing(folder: Path) -> Path:

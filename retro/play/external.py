@@ -212,14 +212,24 @@ class ProgramPlayer(Player):
         if process is None:
             return
         self._stopped.set()
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
+        _kill_tree(process)
         process.wait()
         with contextlib.suppress(OSError):
             if process.stdin is not None:
                 process.stdin.close()
         for listener in self._listeners:  # each closes what it has read to the end
             listener.join(LAST_SECONDS)
+
+
+def _kill_tree(process: subprocess.Popen[bytes]) -> None:
+    """End a process and what it has started: its group, or on Windows its tree."""
+    if hasattr(os, "killpg"):
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+        return
+    with contextlib.suppress(OSError):
+        subprocess.run(["taskkill", "/F", "/T", "/PID", str(process.pid)], capture_output=True)
+    process.kill()
 
 
 def _read(stream: IO[bytes], lines: queue.Queue[bytes | None], stopped: threading.Event) -> None:

@@ -13,6 +13,8 @@ import contextlib
 import os
 import signal
 import sys
+import threading
+from _thread import interrupt_main
 from typing import TYPE_CHECKING, NoReturn
 
 from retro.errors import (
@@ -90,12 +92,17 @@ def time_limit(seconds: float | None) -> Iterator[None]:
     else that may take long: a table to open, a board to prepare, kernels to compile. It
     gives the search a little more time, so that the better message wins.
     """
-    if seconds is None or not hasattr(signal, "setitimer"):
+    if seconds is None:
         yield
+        return
+    over = f"not done within {seconds:g} s"
+    if not hasattr(signal, "setitimer"):
+        with _interrupted_after(seconds + GRACE_SECONDS, over):
+            yield
         return
 
     def ring(*_: object) -> NoReturn:
-        raise TimeLimitError(f"not done within {seconds:g} s")
+        raise TimeLimitError(over)
 
     before = signal.signal(signal.SIGALRM, ring)
     signal.setitimer(signal.ITIMER_REAL, seconds + GRACE_SECONDS)
@@ -104,6 +111,28 @@ def time_limit(seconds: float | None) -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+
+
+@contextlib.contextmanager
+def _interrupted_after(seconds: float, over: str) -> Iterator[None]:
+    """A time limit where the system has no timers that signal: a thread that presses Ctrl-C."""
+    rang = []
+
+    def ring() -> None:
+        rang.append(True)
+        interrupt_main()
+
+    timer = threading.Timer(seconds, ring)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    except KeyboardInterrupt:
+        if rang:
+            raise TimeLimitError(over) from None
+        raise
+    finally:
+        timer.cancel()
 
 
 def wants_json(words: Sequence[str]) -> bool:

@@ -17,8 +17,10 @@ import contextlib
 import errno
 import os
 import shutil
+import sys
 import uuid
-from typing import TYPE_CHECKING, Self
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Self
 
 from retro.errors import DamagedFileError, StorageError
 
@@ -65,7 +67,7 @@ def whole_file(path: Path, *, synced: bool = True, alone: bool = True) -> Iterat
         yield aside
         if synced:
             sync(aside)
-        aside.replace(path)
+        replace(aside, path)
     except BaseException:
         aside.unlink(missing_ok=True)
         raise
@@ -126,10 +128,39 @@ def require_room(path: Path, beside: Path) -> None:
         )
 
 
-def sync(path: Path) -> None:
-    """Have a file or folder safe on disk."""
-    descriptor = os.open(path, os.O_RDONLY)
+def replace(aside: Path, path: Path) -> None:
+    """Give a finished file its name. Windows refuses that while a program has the old file open."""
     try:
+        aside.replace(path)
+    except PermissionError:
+        if not path.exists():
+            raise
+        raise StorageError(
+            f"cannot replace {path}: another program has it open, or it is read-only. "
+            "Close that program (a notebook, `tablebase serve`) and run the same command again."
+        ) from None
+
+
+def sync(path: Path) -> None:
+    """Have a file or folder safe on disk.
+
+    Windows opens no folders and looks after their entries itself, and syncs only what may be
+    written; `F_FULLFSYNC` is what macOS calls a sync that reaches the disk.
+    """
+    is_folder = path.is_dir()
+    try:
+        descriptor = os.open(path, os.O_RDONLY if is_folder else os.O_RDWR)
+    except PermissionError:
+        if is_folder:
+            return
+        raise
+    try:
+        if sys.platform == "darwin":
+            import fcntl
+
+            with contextlib.suppress(OSError):  # a network file system may not know it
+                fcntl.fcntl(descriptor, fcntl.F_FULLFSYNC)
+                return
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
@@ -138,19 +169,15 @@ def sync(path: Path) -> None:
 @contextlib.contextmanager
 def only_builder(path: Path) -> Iterator[None]:
     """Keep a second build of the same table out; the lock dies with its process."""
-    try:
-        import fcntl
-    except ImportError:  # not a POSIX system: two builds at once would only waste time
-        yield
-        return
     lock = _lock(path)
     with storage_errors(lock.parent):
         lock.parent.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(lock, os.O_RDWR | os.O_CREAT, 0o666)
+    removed = True
     try:
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            # Whoever had it may have removed it meanwhile: then a third one has a lock, too.
+            _hold(descriptor)
+            # Its last owner may have removed it meanwhile: then a third one has a lock, too.
             if not os.path.samestat(os.fstat(descriptor), lock.stat()):
                 raise BlockingIOError
         except (BlockingIOError, FileNotFoundError):
@@ -161,6 +188,31 @@ def only_builder(path: Path) -> Iterator[None]:
         try:
             yield
         finally:
-            lock.unlink(missing_ok=True)
+            removed = _unlink(lock)
     finally:
         os.close(descriptor)
+        if not removed:
+            _unlink(lock)  # unless the next builder has opened it already
+
+
+def _hold(descriptor: int) -> None:
+    """Lock an open file for this process alone, or raise BlockingIOError."""
+    try:
+        import fcntl
+    except ImportError:
+        windows: Any = import_module("msvcrt")
+        try:
+            windows.locking(descriptor, windows.LK_NBLCK, 1)
+        except PermissionError:  # what Windows calls a lock that somebody has
+            raise BlockingIOError from None
+    else:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def _unlink(path: Path) -> bool:
+    """Whether a file could be removed: Windows refuses while somebody has it open."""
+    try:
+        path.unlink(missing_ok=True)
+    except PermissionError:
+        return False
+    return True

@@ -44,7 +44,7 @@ from tablebase.answers import Verified
 from tablebase.halves.build import count_positions
 from tablebase.halves.plan import estimate_build
 from tablebase.halves.reader import mirror_words
-from tablebase.plans import available_memory
+from tablebase.machine import available_memory
 from tablebase.units import size
 
 if TYPE_CHECKING:

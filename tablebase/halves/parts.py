@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from retro.errors import ChecksumError, DamagedFileError
-from tablebase.files.atomic import storage_errors, sync
+from tablebase.files.atomic import replace, storage_errors, sync
 from tablebase.files.packing import Fragment, digest_chunk, pack, unpack
 from tablebase.halves.format import CHUNK_WORDS
 
@@ -102,7 +102,7 @@ class PartWriter:
         self._append(text + tail)
         with storage_errors(self.path.parent):
             sync(self._aside)  # a part that is there is whole, even after a power cut
-            self._aside.replace(self.path)
+            replace(self._aside, self.path)
             sync(self.path.parent)
 
 

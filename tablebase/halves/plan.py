@@ -43,7 +43,8 @@ from tablebase.halves.memory import (
     worker_memory,
 )
 from tablebase.halves.rates import Work, machine_factor, seconds_of
-from tablebase.plans import Hire, How, Labour, PlyPlan, available_memory
+from tablebase.machine import available_memory
+from tablebase.plans import Hire, How, Labour, PlyPlan
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -33,7 +33,8 @@ from retro.walk.keys.layers import MOST_THREADS, prepare
 from retro.walk.keys.task import Limits
 from tablebase.keys.format import Header, header_for
 from tablebase.keys.pieces import Cut
-from tablebase.plans import Hire, How, Plan, PlyPlan, available_memory
+from tablebase.machine import available_memory
+from tablebase.plans import Hire, How, Plan, PlyPlan
 
 if TYPE_CHECKING:
     from retro.games.game import Position

@@ -18,7 +18,7 @@ import socket
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from retro.errors import StorageError
+from retro.errors import BadTextError, StorageError
 from tablebase.web.guard import LOOPBACK, Guard, refusal
 from tablebase.web.http import Connection, Site
 from tablebase.web.routes import Routes
@@ -58,7 +58,8 @@ def listen(service: Service) -> socket.socket:
     family = socket.AF_INET6 if ":" in service.host else socket.AF_INET
     found = socket.socket(family, socket.SOCK_STREAM)
     try:
-        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if os.name == "posix":  # on Windows it would let another program take the port over
+            found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         found.bind((service.host, service.port))
         found.listen(BACKLOG)
     except OSError as error:
@@ -71,6 +72,10 @@ def listen(service: Service) -> socket.socket:
 
 def serve(service: Service, listener: socket.socket, ready: Callable[[], None]) -> None:
     """Serve until a signal says stop. `ready` is called once connections are taken."""
+    if service.workers > 1 and not hasattr(os, "fork"):
+        raise BadTextError(
+            "--workers needs a system that can fork, Linux or macOS. Use one worker."
+        )
     children = [] if service.workers == 1 else _fork(service.workers - 1)
     if children is None:  # a child
         with contextlib.suppress(KeyboardInterrupt):
