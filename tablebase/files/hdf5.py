@@ -272,6 +272,17 @@ def write_frames(
                 dataset.write_direct_chunk((number * chunk,), frame)
 
 
+def _stored_chunk(chunks: h5py.h5d.DatasetID, name: str, first: int) -> bytes:
+    """A chunk as it is stored; h5py says MemoryError of one that was never written."""
+    try:
+        packed: bytes = chunks.read_direct_chunk((first,))[1]
+    except (MemoryError, OSError, RuntimeError):
+        if chunks.get_chunk_info_by_coord((first,)).byte_offset is not None:
+            raise
+        raise ChecksumError(f"{name}: the chunk from item {first} on was never written") from None
+    return packed
+
+
 def read_frame(group: Group, name: str, first: int) -> bytes:
     """The chunk that begins with a word, as it is; nothing for a chunk of zeros.
 
@@ -375,7 +386,7 @@ def read_array(group: Group, name: str, begin: int = 0, end: int | None = None) 
         return found
     (length,) = dataset.chunks
     for first in range(begin // length * length, end, length):
-        packed = dataset.id.read_direct_chunk((first,))[1]
+        packed = _stored_chunk(dataset.id, name, first)
         items = unpack_chunk(packed, dtype, length, shuffle=dataset.shuffle)
         low, high = max(begin, first), min(end, first + length)
         found[low - begin : high - begin] = items[low - first : high - first]

@@ -220,6 +220,20 @@ def test_a_frame_of_another_size_is_damage(halves, keys, content):
             ask_some(table, 5)
 
 
+@pytest.mark.parametrize("name", ["a", "values"])
+def test_a_chunk_that_was_never_written_is_damage(keys, name):
+    """HDF5 knows nothing to read there, and h5py calls that a lack of memory."""
+    with h5py.File(keys, "r+") as file:
+        group = file["ply-05"]
+        old = group[name]
+        properties = old.id.get_create_plist()
+        kind, space = old.id.get_type(), old.id.get_space()
+        del group[name]
+        h5py.h5d.create(group.id, name.encode(), kind, space, properties)
+    with tb.open_tablebase(keys) as table, pytest.raises(ChecksumError, match="never written"):
+        ask_some(table, 5)
+
+
 @pytest.mark.parametrize(
     ("name", "make"),
     [
