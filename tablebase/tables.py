@@ -224,7 +224,7 @@ class Table(Closing):
         With the plies to the end of the game, if the table has distances.
         """
         found = self._live(position)
-        after = {move: found.play(move) for move in found.moves_in_order()}
+        after = {move: found._play(move) for move in found.moves_in_order()}
         (value, _), *replies = self._answers([found, *after.values()])
         moves = [
             RatedMove(found.move_text(move), move, -reply, None if plies is None else 1 + plies)
@@ -273,6 +273,7 @@ class Table(Closing):
     ) -> NDArray[np.int8] | Answers:
         """The values of many positions: `board.states([...])`, or arrays of their words.
 
+        The board has at most 64 cells: no other has tables or states.
         With `distances` also the plies to the end: `Answers`, or `NoDistancesError`.
         Finished games are answered as the counts have them: by the rules. A position that
         the rules cannot show raises `IllegalPositionError` with its place, one that the
@@ -284,6 +285,7 @@ class Table(Closing):
     def positions(self, ply: int, *, canonical: bool = False) -> Iterator[tuple[Position, int]]:
         """Every unfinished legal position of a ply with its value, or one of each symmetry class.
 
+        One of each class is the chosen state, unless that does not follow a Connect Four root.
         From a root of another game than Connect Four the symmetric images are listed, too,
         whether or not they follow the root: they are what the table counts.
         """
@@ -292,7 +294,8 @@ class Table(Closing):
             words = zip(states.a.tolist(), states.b.tolist(), values.tolist(), strict=True)
             for a, b, value in words:
                 if canonical:
-                    if board.canonical(a, b) == (a, b):
+                    chosen = board.canonical(a, b)
+                    if chosen == (a, b) or not self.reader.lists(chosen):
                         yield board.unpack(a, b), value
                 elif self.reader.lists_images:
                     yield board.unpack(a, b), value

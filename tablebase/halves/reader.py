@@ -356,6 +356,18 @@ class HalvesReader(Closing):
             if self.header.mirror and (image[0] | image[1])[0] != (listed.first | listed.second)[0]:
                 yield self.board.states_of(*image), values
 
+    def lists(self, state: tuple[int, int]) -> bool:
+        """Whether a position follows the root, given that its mirror image does."""
+        from retro.games.connect4.bits import geometry, is_reachable
+
+        if self.header.mirror:
+            return True
+        first, second = state
+        if self.root.first & ~first or self.root.second & ~second:
+            return False
+        root = np.uint64(self.root.first | self.root.second)
+        return bool(is_reachable(geometry(self.board), root, np.uint64(first), np.uint64(second)))
+
     def random_positions(
         self, rng: np.random.Generator, ply: int, most: int
     ) -> list[Connect4Position]:
@@ -434,7 +446,7 @@ def settle(position: Connect4Position, whole_ply: int) -> tuple[Connect4Position
             return position, sign, LOSS
         if not threats:
             break
-        position, sign = position.play(threats[0]), -sign
+        position, sign = position._play(threats[0]), -sign
         if position.is_over():  # the block filled the board
             return position, sign, position.outcome()
     return position, sign, None

@@ -240,6 +240,10 @@ class KeysReader(Closing):
         b = keys.b if len(keys.b) else np.zeros(keys.size, np.uint64)
         yield States(keys.a, b, np.full(keys.size, ply, np.int64)), values_of(values)
 
+    def lists(self, state: tuple[int, int]) -> bool:
+        """Of each class the file has the chosen state."""
+        return True
+
     def random_position(self, rng: np.random.Generator, ply: int) -> Position:
         """An unfinished position of a ply, every symmetry class with the same chance."""
         ((states, _),) = self.layer(ply)

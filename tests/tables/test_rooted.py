@@ -43,6 +43,22 @@ def test_a_rooted_table_answers_every_position_that_follows_its_root(rooted):
     assert asked == sum(map(len, naive.live_layers(GAME, text)))
 
 
+@pytest.mark.parametrize("moves", ["213", "2", "2233", "1144"])
+def test_one_position_of_each_class_that_follows_a_root(tmp_path, moves):
+    """Its canonical mirror image need not follow the root."""
+    text = naive.after_moves(GAME, moves)
+    root = position_of(GAME, text)
+    path = build(root.board, tmp_path / "t.h5", root=root).path
+    with open_tablebase(path) as table:
+        for ply, layer in enumerate(naive.live_layers(GAME, text)[:-1], start=root.ply):
+            stones = [naive.bitboards(GAME, position) for position in layer]
+            classes = {root.board.canonical(*words) for words in stones}
+            listed = [position.state for position, _ in table.positions(ply, canonical=True)]
+            assert set(listed) <= set(stones)
+            assert len(listed) == len(classes)
+            assert {root.board.canonical(*words) for words in listed} == classes
+
+
 @pytest.mark.parametrize("level", ["quick", "sample", "full"])
 def test_a_rooted_table_is_verified(rooted, level):
     with open_tablebase(rooted) as table:
