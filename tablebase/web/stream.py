@@ -65,7 +65,7 @@ async def position_events(
             known = await asyncio.to_thread(by_table, shelf.tables(position.board), position)
             if known is not None:
                 tell("values", probe_json(known))
-                if known.plies is not None:
+                if all(move.plies is not None for move in known.moves):
                     tell("answer", probe_json(known))
                     return
             question = _Question(position, known, tell)
@@ -123,7 +123,7 @@ class _Question:
         gets a moment, and those that are left more."""
         rated: dict[int, RatedMove] = {}
         numbers = self._position.moves_in_order()
-        moves = sorted(numbers, key=lambda move: not self._position.play(move).is_over())
+        moves = sorted(numbers, key=lambda move: not self._position._play(move).is_over())
         for seconds in ROUNDS:
             for move in moves:
                 errand.check()
