@@ -134,9 +134,16 @@ def _read_tree(path: str) -> Tree:
 
 def _exercise(asked: Asked, tree: Tree) -> int:
     from retro.play.exercise import solve_exercise
+    from retro.play.trace import trace_tree
+    from retro.play.trace_svg import trace_svg
     from retro.play.tree import write_tree
 
     solved = solve_exercise(tree)
+    if solved.tree is None and asked.options.svg is not None:
+        raise BadTextError(f"there is no tree to draw; impossible: {solved.why}")
+    if solved.tree is not None:
+        trace = trace_tree(solved.tree, asked.options.algorithm, asked.options.most)
+        _write(asked.options.svg, lambda: trace_svg(trace))
     text = None if solved.tree is None else write_tree(solved.tree)
     if asked.options.json:
         show.print_json(

@@ -8,6 +8,8 @@ from xml.etree import ElementTree as ET
 import pytest
 from cli_cases import Ask, check
 
+from retro.errors import BadTextError
+
 pytestmark = pytest.mark.usefixtures("no_tables")
 
 TREE = "# MAX above MIN\nMAX( MIN(3 12 8) b:MIN(2 4 c:MAX(6 9)) MIN(14 5 2) )\n"
@@ -50,7 +52,13 @@ def test_an_exercise(ask: Ask, tmp_path: Path, text: str, tree: str | None, why:
     assert why in found["why"]
     if tree is None:
         assert out.startswith("impossible: ")
+        said = ask(*words, "--svg", str(tmp_path / "none.svg"))
+        assert (said.status, said.out) == (BadTextError.exit_code, "")
+        assert why in said.err
         return
+    picture = tmp_path / "solved.svg"
+    assert ask(*words, "--svg", str(picture)).out.strip() == out
+    assert ET.parse(picture).getroot().tag.endswith("svg")
     solved.write_text(out)  # a search of the answer cuts what was marked
     trace = asked_json(ask, "trace", "--tree", str(solved))["trace"]
     assert trace["branches_cut"] == text.count("/")
