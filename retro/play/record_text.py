@@ -41,7 +41,7 @@ from retro.errors import (
     TablebaseError,
     WrongBoardError,
 )
-from retro.games.catalogue import NAMES, find_game
+from retro.games.catalogue import ALL_NAMES, NAMES, find_game
 from retro.play.record import REASONS, RULES, Cost, GameRecord, Reason, rules_result
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ def _parse_json(text: str) -> object:
 
 def _read_text(text: str, board: Board | None) -> GameRecord:
     lines = text.strip().splitlines()
-    if lines and lines[0].split(" ")[0] in NAMES:
+    if lines and lines[0].split(" ")[0] in ALL_NAMES:
         board = _require(_read_header(lines.pop(0)), board)
     if board is None:
         begin = lines[0][:60] if lines else ""
@@ -176,7 +176,7 @@ def _read_header(line: str) -> Board:
 
 def _require(found: Board, wanted: Board | None) -> Board:
     if wanted is not None and found != wanted:
-        raise WrongBoardError(f"the game is on {header(found)!r}, wanted {header(wanted)!r}")
+        raise WrongBoardError(f"the game is on {header(found)}, not on {header(wanted)}")
     return found
 
 

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from retro.errors import BadTextError, WrongBoardError
-from retro.games.catalogue import DEFAULT_GAME, NAMES, find_game
+from retro.games.catalogue import ALIASES, ALL_NAMES, DEFAULT_GAME, NAMES, find_game, unknown_game
 from tablebase.cli.guard import Parser, UsageError
 from tablebase.cli.input import Given, is_path, read_file, read_position
 from tablebase.cli.options import add_game_options, add_json, add_version, given_options
@@ -211,7 +211,8 @@ def find_command(words: Sequence[str], commands: Sequence[Command]) -> Command |
 def _parse(command: Command, words: Sequence[str]) -> argparse.Namespace:
     """The options and the words; of the games only those that may be meant are imported."""
     if not any(word == "-h" or word.startswith("--h") for word in words):
-        named = [name for name in NAMES if any(word.endswith(name) for word in words)]
+        names = {name: ALIASES[name].game if name in ALIASES else name for name in ALL_NAMES}
+        named = [names[name] for name in names if any(word.endswith(name) for word in words)]
         with contextlib.suppress(UsageError):
             few = make_parser(command, dict.fromkeys([DEFAULT_GAME, *named]))
             return few.parse_intermixed_args(list(words))
@@ -224,11 +225,11 @@ def read_words(command: Command, words: Sequence[str]) -> Asked:
     rest: list[str] = options.words
     game, size, file = None, "", None
     if command.board != "none":
-        game = options.game or (rest.pop(0) if rest and rest[0] in NAMES else None)
-        size = options.board or (rest.pop(0) if _begins_with_board(command, rest) else "")
+        game = options.game or (rest.pop(0) if _begins_with_game(command, rest) else None)
+        size = options.board or (rest.pop(0) if _begins_with_board(command, rest, game) else "")
         if command.takes_file and _is_table(size):
             file, size = size if is_url(size) else Path(size), ""
-        if command.board == "needed" and not size and file is None:
+        if command.board == "needed" and not size and file is None and game not in ALIASES:
             raise UsageError(f"wanted a board such as 5x4: {command.usage}")
     if rest and not (command.takes_position or command.takes_players):
         raise UsageError(f"found {' '.join(rest)!r}, wanted {command.usage}")
@@ -238,10 +239,24 @@ def read_words(command: Command, words: Sequence[str]) -> Asked:
     return Asked(options, found, size, file, " ".join(rest) if rest else None)
 
 
-def _begins_with_board(command: Command, rest: Sequence[str]) -> bool:
+def _begins_with_game(command: Command, rest: Sequence[str]) -> bool:
+    """Whether the next word names a game; refuse one that can be nothing else, but names none.
+
+    Two letters begin no board, no move and no grid. Files and players may be called anything.
+    """
+    if not rest or rest[0] in ALL_NAMES:
+        return bool(rest)
+    may_be_other = command.takes_players and not any(map(_SIZE.fullmatch, rest[1:2]))
+    is_word = re.fullmatch(r"[A-Za-z]{2}[A-Za-z0-9-]*", rest[0], re.ASCII)
+    if is_word and not may_be_other and not is_path(rest[0]):
+        raise unknown_game(rest[0])
+    return False
+
+
+def _begins_with_board(command: Command, rest: Sequence[str], game: str | None) -> bool:
     """Whether the next word is a board: whatever it is, unless it may be a position as well."""
     may_be_other = command.takes_position or command.takes_players
-    must_be = command.board == "needed" or not may_be_other
+    must_be = not may_be_other or (command.board == "needed" and game not in ALIASES)
     return bool(rest) and (must_be or _SIZE.fullmatch(rest[0]) is not None)
 
 

@@ -13,7 +13,7 @@ import json
 from typing import TYPE_CHECKING
 
 from retro.errors import BadTextError
-from retro.games.catalogue import NAMES
+from retro.games.catalogue import ALL_NAMES
 from retro.games.scene import grid_of, set_up
 from retro.play.record import Cost, GameRecord
 from retro.play.record_text import read_record, write_text
@@ -96,7 +96,7 @@ def _named_board(text: str, content: Json) -> Board:
         fields = {"game": found.get("game", ""), "board": found.get("board", ""), **options}
     else:
         words = (text.strip().splitlines() or [""])[0].split()
-        if words and words[0] in NAMES:
+        if words and words[0] in ALL_NAMES:
             fields = {"game": words[0], "board": words[1] if len(words) > 1 else ""}
             for word in words[2:]:
                 name, _, value = word.partition("=")

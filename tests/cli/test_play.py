@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from retro.errors import BadTextError, DamagedFileError
+from retro.errors import BadTextError, DamagedFileError, WrongBoardError
 from retro.games.connect4.rules import Connect4Board, Connect4Position
 from retro.games.connect4.text import column_text
 from tablebase.cli import build, main
@@ -187,6 +187,16 @@ def test_what_is_no_move_gets_one_line_and_another_try(
     assert "X (human) plays 3" in out
 
 
+def test_a_game_of_another_board_says_which_both_are(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    kept = tmp_path / "kept"
+    kept.write_text("mnk 3x3 connect=3\nb2\n")
+    monkeypatch.setattr(sys, "stdin", io.StringIO(""))
+    assert main.main(["play", "5x4", "--load", str(kept)]) == WrongBoardError.exit_code
+    assert "is on mnk 3x3 connect=3, not on connect4 5x4 connect=4" in capsys.readouterr().err
+
+
 def test_who_takes_a_game_up_again_finds_the_same_opponent(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -356,7 +366,7 @@ def test_nothing_is_taken_back_in_a_match(
     ("arguments", "words"),
     [
         (["play", "--first", "wizard"], "found player 'wizard', wanted one of human"),
-        (["play", "--game", "chess"], "found game 'chess', wanted one of connect4"),
+        (["play", "--game", "chess"], "no game is called 'chess'; games: connect4"),
         (["play", "--board", "5by4"], "wanted WIDTHxHEIGHT"),
         (["play", "domineering", "5by4"], "wanted ROWSxCOLS"),
         (["play", "--connect", "four"], "found 'four' stones"),

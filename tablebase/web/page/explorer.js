@@ -7,7 +7,7 @@ import { chip, find, iconOf, make } from "./dom.js";
 import { Editor } from "./editor.js";
 import * as files from "./files.js";
 import { drawGraph, judge, listGame, listMoves } from "./side.js";
-import { HUMAN, boardFields, keyOf, positionFields, read, write } from "./state.js";
+import { HUMAN, keyOf, positionFields, question, read, write } from "./state.js";
 import { bestFirst, chipText, count, letterOf, valueWords } from "./words.js";
 
 const PATIENCE = " Early positions of large boards are deep: play on, values come as the end comes nearer, or search on.";
@@ -57,11 +57,7 @@ class Explorer {
   // Changing the state.
 
   async load(address) {
-    const state = read(address, this.games);
-    const whole = await ask("scene", { ...boardFields(state), from: state.from, moves: state.text });
-    state.moves = whole.history;
-    state.at = Math.min(state.at, state.moves.length);
-    delete state.text;
+    const state = read(address, this.games, await ask("scene", question(address)));
     history.replaceState(state, "", write(state, this.games));
     await this.show(state, false);
   }

@@ -3,24 +3,30 @@
 
 export const HUMAN = "human";
 
-/** The state that an address names; what it leaves out is the usual. */
-export function read(address, games) {
+/** What an address asks of the service: all but what only the page reads. */
+export function question(address) {
+  const { at, first, second, hide, ...asked } = Object.fromEntries(new URLSearchParams(address.search));
+  return asked;
+}
+
+/** The state that an address names, of whose board and moves the service says what they are. */
+export function read(address, games, { game: name, board, options: known, history: moves }) {
   const fields = new URLSearchParams(address.search);
-  const named = games.find((game) => game.name === fields.get("game"));
-  const game = named || games[0];
+  const game = games.find((one) => one.name === name);
+  const isAlias = fields.get("game") !== null && fields.get("game") !== name;
   const options = {};
   for (const option of game.options) {
-    options[option.name] = fields.get(option.name) || option.default;
+    const usual = isAlias ? known[option.name] ?? option.default : option.default;
+    options[option.name] = fields.get(option.name) || usual;
   }
   const at = Number.parseInt(fields.get("at"), 10);
   return {
-    game: game.name,
-    board: fields.get("board") || game.usual,
+    game: name,
+    board,
     options,
     from: fields.get("from") || "",
-    moves: [],
-    text: fields.get("moves") || "", // the moves; the service tells one from the other
-    at: Number.isNaN(at) ? Infinity : Math.max(at, 0),
+    moves,
+    at: Number.isNaN(at) ? moves.length : Math.min(Math.max(at, 0), moves.length),
     seats: { first: fields.get("first") || HUMAN, second: fields.get("second") || HUMAN },
     values: fields.get("hide") !== "on",
     flip: fields.get("flip") === "on",
