@@ -201,7 +201,7 @@ def _move(position: Position, move: RatedMove) -> Json:
         "move": move.move,
         "value": VALUE_NAMES[move.value],
         "plies": move.plies,
-        "after": position_text(position.play(move.number)),
+        "after": position_text(position._play(move.number)),
     }
 
 

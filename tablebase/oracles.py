@@ -208,7 +208,7 @@ class Oracle(Closing):
         self, position: Position, move: int, strong: bool = False, *, clock: Deadline | None = None
     ) -> RatedMove:
         """What a move is worth to the player who makes it; with `strong` also its distance."""
-        after = position.play(move)
+        after = position._play(move)
         reply = self.solve(after, strong, clock=clock)
         plies = 1 if after.is_over() else None if reply.plies is None else reply.plies + 1
         return RatedMove(position.move_text(move), move, -reply.value, plies)
@@ -233,7 +233,7 @@ class Oracle(Closing):
                 source = "both" if moves else self._source(here, rest[0].value)
                 return Line(asked, moves + rest, source)
             moves.append(known.moves[0])
-            here = here.play(moves[-1].number)
+            here = here._play(moves[-1].number)
         return Line(asked, moves, "table")
 
     def best_move(self, position: object, *, clock: Deadline | None = None) -> RatedMove:
@@ -339,7 +339,7 @@ def _shipped_rest(here: Position) -> list[RatedMove]:
     path, moves = [here.board.start()], []
     for word in shipped_line(path[0]):
         moves.append(path[-1].read_move(word))
-        path.append(path[-1].play(moves[-1]))
+        path.append(path[-1]._play(moves[-1]))
     outcome = path[-1].outcome()
     if here.ply >= len(moves) or path[here.ply].state != here.state or outcome is None:
         return []

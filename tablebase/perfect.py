@@ -132,13 +132,13 @@ class PerfectPlayer(Player):
     def _at_once(self, position: Position) -> Advice | None:
         """A move that wins at once."""
         for move in position.moves_in_order():
-            if position.play(move).outcome() == LOSS:
+            if position._play(move).outcome() == LOSS:
                 return Advice(move, WIN, 1, "search")
         return None
 
     def _by_search(self, position: Position, clock: Deadline) -> Advice:
         """A move that keeps the value; asks no more than it takes to know one."""
-        after = {move: position.play(move) for move in position.moves_in_order()}
+        after = {move: position._play(move) for move in position.moves_in_order()}
         value = self._oracle.value(position, clock=clock)
         if value == LOSS:
             # All moves lose; one that does not lose at once is at least no blunder to look at.

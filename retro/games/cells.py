@@ -136,7 +136,7 @@ def play_all(position: Played, moves: Iterable[int], text: str) -> Played:
     """Play moves one after the other; errors say which move of the text was wrong."""
     for number, move in enumerate(moves, start=1):
         try:
-            position = position.play(move)
+            position = position._play(move)
         except (GameOverError, IllegalPositionError) as error:
             raise type(error)(f"move {number} of {text!r}: {error}") from None
     return position

@@ -38,7 +38,12 @@ from typing import (
 
 import numpy as np
 
-from retro.errors import BadTextError, IllegalPositionError, WrongBoardError
+from retro.errors import (
+    BadTextError,
+    DoesNotFitError,
+    IllegalPositionError,
+    WrongBoardError,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -49,6 +54,7 @@ if TYPE_CHECKING:
 
     State = tuple[int, int]
 
+MOST_STATE_CELLS = 64  # of a board whose states are two words
 LONGEST_LINE = 100  # stones: longer than any board
 B = TypeVar("B", bound="Board")
 P = TypeVar("P", bound="Position")
@@ -105,6 +111,8 @@ class Game(Generic[B, P]):
     read_position: Callable[[B, str], P]
     write_position: Callable[[P], str]  # what `read_position` reads; moves if they are known
     draw: Callable[[P], str]  # several lines for a terminal
+    # Whether text is a grid, as this game writes them, rather than moves.
+    is_grid: Callable[[B, str], bool] = lambda _, __: False
     classes: Classes[B] | None = None  # if a board alone, without who starts, has a class
     # A position that is no text: by default from the words of its state, see `from_words`.
     read_other: Callable[[B, object], P] | None = None
@@ -257,7 +265,8 @@ class Board(ABC):
     def position(self, thing: object = "") -> Position:
         """A position from text (moves or a grid), or one that is of this board already.
 
-        Or from the two words of its state; Connect Four also takes arrays of cells, see its `text`.
+        Or from the two words of its state, on a board of at most 64 cells; Connect Four also takes
+        arrays of cells, see its `text`.
 
         >>> from retro.games.catalogue import make_board
         >>> board = make_board("mnk", "3x3")
@@ -278,10 +287,13 @@ class Board(ABC):
     def states(self, things: Iterable[object]) -> States:
         """Many positions, in any form that `position` takes, for questions in bulk.
 
+        The board has at most 64 cells, here and for all questions in bulk.
+
         >>> from retro.games.catalogue import make_board
         >>> make_board("mnk", "3x3").states(["", "b2"]).a
         array([ 0, 16], dtype=uint64)
         """
+        self._require_words()
         pairs = [self.position(thing).state for thing in things]
         words = np.array(pairs, np.uint64).reshape(-1, 2)
         return self.states_of(words[:, 0], words[:, 1])
@@ -299,6 +311,7 @@ class Board(ABC):
 
     def states_of(self, a: ArrayLike, b: ArrayLike | None = None) -> States:
         """States from arrays of words, checked: integers, of one length, on the board."""
+        self._require_words()
         first = _words(a)
         second = np.zeros_like(first) if b is None else _words(b)
         if first.shape != second.shape or first.ndim != 1:
@@ -310,6 +323,14 @@ class Board(ABC):
             where = "" if len(first) == 1 else f"position {int(wrong[0])}: "
             raise IllegalPositionError(f"{where}the words are no state of {self}")
         return States(first, second, self.plies_of(first, second))
+
+    def _require_words(self) -> None:
+        """Refuse a board whose positions are more than two words can say."""
+        if self.cells > MOST_STATE_CELLS:
+            raise DoesNotFitError(
+                f"{self} has {self.cells} cells, and states have at most {MOST_STATE_CELLS}: "
+                "ask about one position at a time, by its moves or its grid"
+            )
 
 
 def are_words(thing: object) -> TypeGuard[tuple[int, int]]:
@@ -378,9 +399,32 @@ class Position(ABC):
     def legal_moves(self) -> list[int]:
         """None once the game is over."""
 
+    def play(self, move: str | int, /) -> Self:
+        """The successor; `IllegalPositionError` or `GameOverError` name what is wrong.
+
+        A move is its text, in every game; or its number, as `legal_moves` gives it.
+
+        >>> from retro.games.catalogue import make_board
+        >>> make_board("5x4").start().play("4").play("4").text
+        '44'
+        >>> make_board("mnk", "3x3").start().play(3)
+        Traceback (most recent call last):
+        retro.errors.IllegalPositionError: 3 is the number of no legal move; play('a1') is one
+        """
+        if isinstance(move, str):
+            return self._play(self.read_move(move))
+        if not isinstance(move, int | np.integer):
+            raise BadTextError(f"a move is text such as '4' or 'b2', not a {type(move).__name__}")
+        legal = self.moves_in_order()
+        if legal and int(move) not in legal:
+            raise IllegalPositionError(
+                f"{move} is the number of no legal move; play({self.move_text(legal[0])!r}) is one"
+            )
+        return self._play(int(move))
+
     @abstractmethod
-    def play(self, move: int, /) -> Self:
-        """The successor; `IllegalPositionError` or `GameOverError` name what is wrong."""
+    def _play(self, move: int, /) -> Self:
+        """The successor, by the number of a move; text says what is wrong with it."""
 
     @abstractmethod
     def undo(self) -> Self:
@@ -441,7 +485,7 @@ class Position(ABC):
         """The position after some moves."""
         position = self
         for move in moves:
-            position = position.play(move)
+            position = position._play(move)
         return position
 
     def __str__(self) -> str:

@@ -209,7 +209,7 @@ class GridPosition(StonesPosition):
     def winner(self) -> Player | None:
         return self._winner
 
-    def play(self, bit: int) -> GridPosition:
+    def _play(self, bit: int, /) -> GridPosition:
         """Put a stone of the side to move on the cell of `bit`."""
         if bit not in self.board.lines_through:
             raise IllegalPositionError(f"the cell is not on the board {self.board}")

@@ -46,11 +46,11 @@ class AllisPlayer(Player):
         self.proof = None
         moves = position.legal_moves()
         self._rng.shuffle(moves)
-        winning = [move for move in moves if position.play(move).winner()]
+        winning = [move for move in moves if position._play(move).winner()]
         if winning:
             self.remark = "completes a line"
             return winning[0]
-        safe = [move for move in moves if not _can_win(position.play(move))]
+        safe = [move for move in moves if not _can_win(position._play(move))]
         if len(safe) == 1 and len(moves) > 1:
             self.remark = "every other move lets the opponent complete a line"
             return safe[0]
@@ -70,13 +70,13 @@ class AllisPlayer(Player):
             self.proof = best
             self.remark = best.text(position.board)
             return best.move
-        left = {move: unsolved(position.play(move)) for move in moves}
+        left = {move: unsolved(position._play(move)) for move in moves}
         move = max(moves, key=lambda move: (-left[move], _worth(position, move)))
         self.remark = f"no proof; the rules leave {left[move]} groups of the opponent unsolved"
         return move
 
     def _without_control(self, position: Connect4Position, moves: list[int]) -> int:
-        answers = {move: proof(position.play(move)) for move in moves}
+        answers = {move: proof(position._play(move)) for move in moves}
         free = [move for move in moves if answers[move] is None]
         if not free:
             found = {move: each for move, each in answers.items() if each is not None}
@@ -84,7 +84,7 @@ class AllisPlayer(Player):
             self.proof = found[move]
             self.remark = f"cannot prevent it: {found[move].text(position.board)}"
             return move
-        left = {move: _fewest_left(position.play(move)) for move in free}
+        left = {move: _fewest_left(position._play(move)) for move in free}
         move = max(free, key=lambda move: (left[move], _worth(position, move)))
         self.remark = f"no answer has a proof; each leaves {left[move]} groups unsolved or more"
         return move
@@ -92,14 +92,14 @@ class AllisPlayer(Player):
 
 def _can_win(position: Connect4Position) -> bool:
     """Whether the side to move completes a line at once."""
-    return any(position.play(move).winner() for move in position.legal_moves())
+    return any(position._play(move).winner() for move in position.legal_moves())
 
 
 def _worth(position: Connect4Position, move: int) -> int:
     """What the evaluation of lines says of a move, for who makes it."""
-    return -find_evaluation(position.board.game_name)(position.play(move))
+    return -find_evaluation(position.board.game_name)(position._play(move))
 
 
 def _fewest_left(position: Connect4Position) -> int:
     """The groups unsolved after the best answer of the second player."""
-    return min(unsolved(position.play(move)) for move in position.legal_moves())
+    return min(unsolved(position._play(move)) for move in position.legal_moves())

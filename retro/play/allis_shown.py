@@ -53,7 +53,7 @@ def read_rules(position: Position) -> list[Reading]:
     if asked.side_to_move == "first":
         return [_reading("", asked, proof_of(asked))]
     return [
-        _reading(asked.move_text(move), asked.play(move), proof_after(asked, move))
+        _reading(asked.move_text(move), asked._play(move), proof_after(asked, move))
         for move in asked.moves_in_order()
     ]
 

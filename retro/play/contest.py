@@ -97,7 +97,7 @@ def draw_openings(board: Board, plies: int, number: int, seed: int) -> list[tupl
         while len(words) < plies and not position.is_over():
             move = rng.choice(position.legal_moves())
             words.append(position.move_text(move))
-            position = position.play(move)
+            position = position._play(move)
         if not position.is_over():
             found[tuple(words)] = None
         if len(found) == number:
@@ -204,7 +204,7 @@ def mistakes(record: GameRecord, value: Value) -> dict[str, list[Mistake]]:
     position = record.root
     before = value(position)
     for entry in record.entries:
-        after = position.play(entry.move)
+        after = position._play(entry.move)
         outcome = after.outcome()
         reply = value(after) if outcome is None else outcome
         is_known = before is not None and reply is not None
@@ -279,7 +279,7 @@ class Tally:
         position = record.root
         for entry in record.entries:
             score, cost = self.scores[seats[position.side_to_move]], entry.cost
-            position = position.play(entry.move)
+            position = position._play(entry.move)
             if cost.seconds is None:
                 continue
             score.moves += 1

@@ -64,7 +64,7 @@ def serve(player: Own, lines: Iterable[str], out: TextIO) -> None:
         elif word == "move":
             move = position.read_move(rest)
             _tell(player, "observe", position, move)
-            position = position.play(move)
+            position = position._play(move)
         elif word == "go":
             _answer(player, position, out)
 

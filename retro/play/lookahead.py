@@ -67,11 +67,11 @@ def minimax(
             return outcome * (DECIDED - depth + left)
         if left == 0:
             return evaluate(position)
-        return max(-value(position.play(move), left - 1) for move in candidates(position))
+        return max(-value(position._play(move), left - 1) for move in candidates(position))
 
     best: Found | None = None
     for move in moves or candidates(position):
-        score = -value(position.play(move), depth - 1)
+        score = -value(position._play(move), depth - 1)
         best = _better(best, move, score, nodes + 1)
         watch(best)
     assert best is not None, "a position that is not over has a move"
@@ -113,7 +113,7 @@ def alpha_beta(
     best: Found | None = None
     for move in moves or candidates(position):
         alpha = -DECIDED - 1 if best is None else best.score
-        score = -value(position.play(move), depth - 1, -DECIDED, -alpha)
+        score = -value(position._play(move), depth - 1, -DECIDED, -alpha)
         best = _better(best, move, score, nodes + 1)
         watch(best)
     assert best is not None, "a position that is not over has a move"
@@ -131,7 +131,7 @@ def _ordered(
     position: Position, left: int, evaluate: Evaluation, candidates: Candidates
 ) -> Iterable[Position]:
     """The successors, the most promising first; above the horizon as they come."""
-    successors = (position.play(move) for move in candidates(position))
+    successors = (position._play(move) for move in candidates(position))
     if left == 1:
         return successors
 

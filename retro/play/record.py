@@ -126,7 +126,7 @@ class GameRecord:
         if self.verdict:
             raise GameOverError(f"the game is over: {self.verdict}")
         text = self.position.move_text(move) if move in self.position.legal_moves() else ""
-        position = self.position.play(move)
+        position = self.position._play(move)
         entry = Entry(move, text, _tidy(cost))
         return replace(self, position=position, entries=(*self.entries, entry), undone=())
 

@@ -130,7 +130,7 @@ def _objection(position: Position, move: object) -> str:
     if number in position.legal_moves():
         return ""
     try:
-        position.play(number)
+        position._play(number)
     except Exception as error:
         return f"answered {number}: {error}"
     return f"answered {number}, which is no legal move"

@@ -261,7 +261,7 @@ class _Played:
         if left == 0:
             return Looked("leaf", side, side * self._ask.evaluate(position), ())
         branches = [
-            (position.move_text(move), (position.play(move), left - 1))
+            (position.move_text(move), (position._play(move), left - 1))
             for move in position.legal_moves()
         ]
         # As `lookahead` does it: not at the root, and not where it costs what it saves.

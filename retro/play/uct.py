@@ -209,7 +209,7 @@ def think(position: Position, search: Search) -> Thought:
 
     Two moves of a position may lead to one state, and kernels number them as they like.
     """
-    by_state = {position.play(move).state: move for move in position.legal_moves()}
+    by_state = {position._play(move).state: move for move in position.legal_moves()}
     ranked = search.ranked()
     moves = tuple(tried._replace(move=by_state[search.after(tried.move)]) for tried in ranked)
     return Thought(moves[0].move, search.playouts, search.seconds, search.nodes, moves)

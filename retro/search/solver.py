@@ -177,7 +177,7 @@ class Solver:
         """What `analyse` and `best_line` say, as one question."""
         live, watch = self._live(position), self._watch(clock)
         moves = self._analyse(live, watch)
-        return moves, [moves[0], *self._line(live.play(moves[0].number), watch)]
+        return moves, [moves[0], *self._line(live._play(moves[0].number), watch)]
 
     def forget(self) -> None:
         """Forget everything that was proved: the next question begins with nothing."""
@@ -216,7 +216,7 @@ class Solver:
 
     def _rate(self, position: Position, move: int, watch: Watch) -> RatedMove:
         watch.deadline.check()
-        after = position.play(move)
+        after = position._play(move)
         reply = self._at_once(after) or self._solve(after, True, watch)
         assert reply.plies is not None
         return RatedMove(position.move_text(move), move, -reply.value, 1 + reply.plies)
@@ -233,7 +233,7 @@ class Solver:
         line: list[RatedMove] = []
         while not position.is_over():
             line.append(self._best(position, watch, line[-1] if line else None))
-            position = position.play(line[-1].number)
+            position = position._play(line[-1].number)
         return line
 
     def _best(self, position: Position, watch: Watch, before: RatedMove | None = None) -> RatedMove:

@@ -95,7 +95,7 @@ def _read_opening(board: Board, moves: str, where: str) -> tuple[str, ...]:
     words, at = [], board.start()
     for move in position.history:
         words.append(at.move_text(move))
-        at = at.play(move)
+        at = at._play(move)
     return tuple(words)
 
 

@@ -48,5 +48,5 @@ def _legal(position: Position, text: str) -> int:
         move = position.read_move(text)
     except BadTextError:
         raise BadTextError(f"found {text!r}, wanted a move, or quit") from None
-    position.play(move)  # complains about what is against the rules
+    position._play(move)  # complains about what is against the rules
     return move

@@ -66,6 +66,12 @@ class Given(NamedTuple):
         try:
             if any_counts and self.size:
                 return _read_any_counts(board, self.text)
+            lines = [line for line in self.text.splitlines() if line.strip()]
+            if len(lines) > 1 and not board.game.is_grid(board, self.text):
+                raise BadTextError(
+                    f"{len(lines)} lines that are no grid; ask line by line, such as: "
+                    'while read line; do tablebase solve "$line"; done'
+                )
             return board.position(self.text)
         except TablebaseError as error:
             hint = "; --any-counts allows them" if "impossible counts" in str(error) else ""

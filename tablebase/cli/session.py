@@ -200,7 +200,7 @@ class Session:
             move = position.read_move(text)
         except BadTextError:
             raise BadTextError(f"found {text!r}, {HELP}") from None
-        position.play(move)  # complains about what is against the rules
+        position._play(move)  # complains about what is against the rules
         self._make(move, Cost(time.monotonic() - self._asked_at))
 
     def _make(self, move: int, cost: Cost) -> None:

@@ -216,7 +216,7 @@ def _score_of(table: HalvesReader, position: Connect4Position) -> int:
 
 
 def _score_of_move(table: HalvesReader, position: Connect4Position, column: int) -> int:
-    after = position.play(column)
+    after = position._play(column)
     outcome = after.outcome()
     score = _score_of(table, after) if outcome is None else outcome * DECIDED
     return _one_ply_more(-score) if table.has_distances else -score

@@ -260,7 +260,7 @@ def _check_sizes(
 def _check_position(table: KeysReader, ply: int, layer: Page, place: int) -> None:
     position = table.board.unpack(*_state(layer, place)).check()
     stored = int(layer.values[place])
-    values = [_value(table, ply + 1, position.play(move)) for move in position.legal_moves()]
+    values = [_value(table, ply + 1, position._play(move)) for move in position.legal_moves()]
     if position.outcome() is not None or not values:
         raise VerificationError(f"{table.path}: ply {ply} holds a finished game:\n{position}")
     best = -min(values)

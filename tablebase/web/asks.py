@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from retro.errors import BadTextError, GameOverError, MissingTableError
+from retro.games.game import MOST_STATE_CELLS
 from retro.games.picture import Layout, chip_text, draw
 from retro.games.scene import scene_of
 from retro.games.values import VALUE_NAMES
@@ -174,6 +175,8 @@ class Asks:
         tables = self._shelf.tables(board)
 
         def by_tables() -> list[str] | None:
+            if board.cells > MOST_STATE_CELLS:
+                return None  # such boards have neither states nor tables
             states = board.states(texts)
             for table in tables:
                 with contextlib.suppress(*NOT_IN_TABLE):

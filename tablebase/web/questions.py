@@ -87,7 +87,7 @@ def history_texts(position: Position) -> tuple[str, ...]:
     now, found = position.board.start(), []
     for move in position.history or ():
         found.append(now.move_text(move))
-        now = now.play(move)
+        now = now._play(move)
     return tuple(found)
 
 
@@ -101,7 +101,7 @@ def _play(root: Position, grid: str, words: Sequence[str]) -> Question:
     for number, word in enumerate(words, start=1):
         try:
             move = position.read_move(word)
-            after = position.play(move)
+            after = position._play(move)
         except (BadTextError, GameOverError, IllegalPositionError) as error:
             raise type(error)(f"move {number}, {word[:20]!r}: {error}") from None
         found.append(position.move_text(move))

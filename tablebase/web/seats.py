@@ -104,7 +104,7 @@ def _player(name: str, board: Board, rng: Random, oracle: Oracle) -> Player:
 
 def thought_json(name: str, position: Position, thought: Thought) -> Json:
     """A computer's move."""
-    after = position.play(thought.move)
+    after = position._play(thought.move)
     return {
         **position_json(position),
         "player": name,

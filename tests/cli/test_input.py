@@ -193,7 +193,7 @@ def test_long_text_gets_one_line_of_bounded_length(
         ("stats 6x4", "build-tablebase 6x4"),
         ("stats 3x3 --connect 3", "--connect 3"),
         ("solve --target 5 1", "connect4 has no option 'target'"),
-        ("solve --game chess 3x3", "found game 'chess', wanted one of connect4"),
+        ("solve --game chess 3x3", "no game is called 'chess'; games: connect4"),
         ("solve domineering 3by3 b1", "wanted"),
         ("solve mnk 4x3 a9", "4x3"),
         ("bt mnk 9x9 --connect 5", "9x9"),
@@ -305,3 +305,67 @@ def test_too_little_memory_is_one_line(capsys: pytest.CaptureFixture[str]) -> No
     said = capsys.readouterr()
     assert said.err == "error: there is not enough memory: Unable to allocate 9 TiB\n"
     assert json.loads(said.out)["kind"] == "DoesNotFitError"
+
+
+@pytest.mark.parametrize(
+    ("game", "lines"),
+    [
+        ("", "4453\n445\n44\n"),
+        ("5x4", "1\n\n  2\n3"),
+        ("mnk 3x3", "b2\na1\nc3\n"),
+        ("notakto 3x3", "b2\na1\nc3\n"),
+        ("domineering 4x4", "b2\na1\nd3\n"),
+        ("puissance-plus 4x4", "b2\na1\nc3\n"),
+        ("quarto 4x4", "f\nf b2-3\nf b2-3 a1-c"),
+    ],
+)
+def test_several_lines_that_are_no_grid_are_refused(
+    game: str, lines: str, ask: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO(lines))
+    path = tmp_path / "lines.txt"
+    path.write_text(lines)
+    for source in ("-", str(path)):
+        said = ask(*f"solve {game}".split(), source)
+        assert (said.status, said.out) == (errors.BadTextError.exit_code, "")
+        assert ": 3 lines that are no grid; ask line by line" in said.err
+
+
+@pytest.mark.parametrize(
+    ("alias", "board"),
+    [
+        ("tictactoe", "mnk 3x3"),
+        ("tic-tac-toe 4x3", "mnk 4x3"),
+        ("gomoku 5x5", "mnk 5x5 --connect 5"),
+        ("gomoku 3x3 --connect 3", "mnk 3x3"),
+        ("c4 4x4", "4x4"),
+        ("connectfour 4x4", "4x4"),
+        ("connect-four 4x4", "4x4"),
+        ("--game tictactoe --board 3x3", "mnk 3x3"),
+    ],
+)
+def test_a_board_may_be_called_by_the_name_that_people_know(
+    alias: str, board: str, ask: Ask
+) -> None:
+    asked, plain = (ask(f"trace {words} --depth 1 --json") for words in (alias, board))
+    assert asked.status == 0, asked.err
+    assert json.loads(asked.out) == json.loads(plain.out)
+    assert ask("solve tictactoe b2 a1").out == ask("solve mnk 3x3 b2 a1").out
+    assert ask("probe tictactoe b2 a1").out == ask("probe mnk 3x3 b2 a1").out
+
+
+@pytest.mark.parametrize(
+    ("line", "near"),
+    [
+        ("solve tiktaktoe 3x3", "tictactoe"),
+        ("solve conect4", "connect4"),
+        ("probe qarto 4x4", "quarto"),
+        ("bt dominering 4x4", "domineering"),
+        ("play gomuko", "gomoku"),
+        ("tournament tiktaktoe 3x3 random random", "tictactoe"),
+    ],
+)
+def test_an_unknown_game_is_named_with_the_nearest(line: str, near: str, ask: Ask) -> None:
+    said = ask(line)
+    assert (said.status, said.out) == (errors.BadTextError.exit_code, "")
+    assert f"; did you mean {near}? Games: connect4, " in said.err

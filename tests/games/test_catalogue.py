@@ -3,7 +3,8 @@
 A new game is tried here without a line of test code: give it a line in `catalogue_cases`.
 """
 
-from typing import Any
+import re
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -12,12 +13,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 from plain.recursion import every_position
 
-from retro.errors import BadTextError, GameOverError, IllegalPositionError, WrongBoardError
+import tablebase as tb
+from retro.errors import (
+    BadTextError,
+    DoesNotFitError,
+    GameOverError,
+    IllegalPositionError,
+    WrongBoardError,
+)
 from retro.games import kernels
 from retro.games.catalogue import DEFAULT_GAME, NAMES, find_game, make_board
 from retro.games.game import Board, Position, States
 from retro.games.values import DRAW, LOSS, WIN
 from retro.walk.keys import layers as walks
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 State = tuple[int, int]
 MOST_IMAGES = 2_000  # a class is listed plainly, so Quarto's of 12,288 images are left to its tests
@@ -86,7 +97,7 @@ def test_options_that_are_no_numbers_are_refused(name: str) -> None:
 
 
 def test_a_game_that_is_not_there_is_refused_with_those_that_are() -> None:
-    with pytest.raises(BadTextError, match=r"'chess', wanted one of connect4, .*quarto"):
+    with pytest.raises(BadTextError, match=r"no game is called 'chess'; games: connect4, .*quarto"):
         find_game("chess")
     for wrong in ("mnk 3x3 4", "mnk 3x3 connect", "mnk 3x3 connect=3 connect=3"):
         with pytest.raises(BadTextError, match="wanted NAME=VALUE"):
@@ -326,3 +337,35 @@ def test_every_value_of_a_small_board(name: str) -> None:
     assert found == {key: known[key].value for key in classes if not known[key].is_over}
     assert sum(layer.counts.every.positions for layer in layers) == len(known)
     assert sum(layer.counts.canonical.positions for layer in layers) == len(classes)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_play_takes_text_and_refuses_numbers_of_no_move(name: str) -> None:
+    position = small_board(name).start()
+    while not position.is_over():
+        for move in position.legal_moves():
+            assert position.play(position.move_text(move)) == position.play(move)
+        first = position.move_text(position.moves_in_order()[0])
+        wrong = next(n for n in range(100) if n not in position.legal_moves())
+        for number in (wrong, -1, 10**20):
+            with pytest.raises(IllegalPositionError, match=re.escape(f"play({first!r})")):
+                position.play(number)
+        with pytest.raises(BadTextError, match="a move is text"):
+            position.play(None)  # type: ignore[arg-type]
+        position = position.play(position.legal_moves()[-1])
+
+
+@pytest.mark.parametrize("text", ["mnk 20x20 connect=5", "domineering 9x9"])
+def test_a_board_of_more_than_64_cells_has_no_states(text: str) -> None:
+    board = make_board(text)
+    asks: list[Callable[[], object]] = [
+        lambda: board.states([""]),
+        lambda: board.states([board.start()]),
+        lambda: board.states_of([0], [0]),
+        lambda: board.checked_states([0], [0]),
+        lambda: board.position((0, 0)),
+        lambda: tb.oracle(board).probe_many([0], [0]),
+    ]
+    for ask in asks:
+        with pytest.raises(DoesNotFitError, match="states have at most 64"):
+            ask()

@@ -226,6 +226,36 @@ def test_values_come_before_distances(service: Running) -> None:
     hold(by_name["answer"], "probe")
 
 
+def test_the_answer_has_every_distance_where_the_rules_know_one(service: Running) -> None:
+    """The table has values only, and a win in one that the rules tell."""
+    text = "1512323155541432"
+    body = service.ask("position/events", board="5x4", position=text).body.decode()
+    events = dict(block.split("\n", 1) for block in body.strip().split("\n\n"))
+    answer = json.loads(events["event: answer"].removeprefix("data: "))
+    with tb.oracle("5x4", folder=service.folder) as oracle:
+        found = oracle.analyse(text)
+    assert answer["plies"] == 1
+    assert {(move["move"], move["plies"]) for move in answer["moves"]} == {
+        (move.move, move.plies) for move in found.moves
+    }
+
+
+def test_positions_of_a_board_too_large_for_states_are_searched(service: Running) -> None:
+    board = {"game": "mnk", "board": "9x9", "connect": "2"}
+    found = service.tell("positions", {**board, "positions": ["a1", "a1 i9"]})
+    assert (found.status, found.json["source"]) == (200, "search")
+    assert found.json["values"] == ["LOSS", "WIN"]
+
+
+def test_aliases_and_unknown_names(service: Running) -> None:
+    found = service.ask("scene", game="tictactoe", moves="b2").json
+    assert (found["game"], found["board"], found["history"]) == ("mnk", "3x3", ["b2"])
+    for fields in ({"game": "tiktaktoe"}, {"game": "mnk", "colour": "red"}):
+        answer = service.ask("scene", **fields)
+        assert answer.status == 400
+        assert next(reversed(fields.values())) in answer.json["error"] or "colour" in fields
+
+
 def test_a_search_ends_when_its_client_leaves(web_folder: Any) -> None:
     """With one slot for searches, a second client gets its answer once the first has left."""
     from web_cases import start, stop

@@ -22,6 +22,7 @@ GAME: Game[Connect4Board, Connect4Position] = Game(
     read_other=text.read_other,
     write_position=text.write_moves,
     draw=text.draw,
+    is_grid=text.is_grid,
     move_help="a column: 4",
     in_order=text.centre_first,
     evaluations=EVALUATIONS,

@@ -180,7 +180,7 @@ def proof(position: Connect4Position) -> Proof | None:
 
 def proof_after(position: Connect4Position, move: int) -> Proof | None:
     """The proof that holds once the second player has made a move."""
-    after = position.play(move)
+    after = position._play(move)
     if after.is_over():
         return Proof((), after.winner() is not None, move)
     found = _cover(after)

@@ -234,7 +234,7 @@ class Connect4Position(StonesPosition):
         """The same under the name that all games share: here a move is a column."""
         return self.legal_columns()
 
-    def play(self, column: int) -> Connect4Position:
+    def _play(self, column: int, /) -> Connect4Position:
         """Drop a stone of the side to move into `column`, counted from 0."""
         if not 0 <= column < self.board.width:
             raise IllegalPositionError(

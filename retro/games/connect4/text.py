@@ -115,7 +115,7 @@ def _play_all(board: Connect4Board, letters: str, text: str) -> Connect4Position
                 f"columns are 1 to {last}"
             )
         try:
-            position = position.play(column)
+            position = position._play(column)
         except (GameOverError, IllegalPositionError) as error:
             raise type(error)(f"move {number} of {text!r}: {error}") from None
     return position
@@ -273,8 +273,12 @@ def read_position(board: Connect4Board, text: str) -> Connect4Position:
     >>> read_position(board, "4") == read_position(board, "5x4 ..... ..... ..... ...@.")
     True
     """
-    is_grid = re.match(r"\s*(#|[0-9]+\s*[xX]\s*[0-9])", text)
-    return read_grid(text, board) if is_grid else read_moves(board, text)
+    return read_grid(text, board) if is_grid(board, text) else read_moves(board, text)
+
+
+def is_grid(_: Connect4Board, text: str) -> bool:
+    """Whether text begins as a grid does, with its size."""
+    return re.match(r"\s*(#|[0-9]+\s*[xX]\s*[0-9])", text) is not None
 
 
 def read_other(board: Connect4Board, thing: object) -> Connect4Position:

@@ -39,6 +39,7 @@ GAME: Game[DomineeringBoard, DomineeringPosition] = Game(
     read_position=text.read_position,
     write_position=text.write_position,
     draw=text.draw,
+    is_grid=text.is_grid,
     move_help="the lower or left cell of a domino: b3, or counted from 0 as column and row: 1 2",
     classes=Classes(
         option="starts",

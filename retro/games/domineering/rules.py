@@ -240,7 +240,7 @@ class DomineeringPosition(Position):
         """The value for the side to move if the rules alone decide it, else None."""
         return LOSS if self.is_over() else None
 
-    def play(self, bit: int) -> DomineeringPosition:
+    def _play(self, bit: int, /) -> DomineeringPosition:
         """Put a domino of the side to move with its lower or left cell on `bit`."""
         side = self.turn
         if self.is_over():

@@ -87,7 +87,7 @@ def read_position(board: DomineeringBoard, text: str) -> DomineeringPosition:
     >>> read_position(board, "a1") == read_position(board, "2x3 H X.. X..")
     True
     """
-    if not re.match(r"\s*(#|[0-9]+x)", text, re.IGNORECASE):
+    if not is_grid(board, text):
         return read_moves(board, text)
     position = read_grid(text, board.first)
     if position.board != board:
@@ -95,6 +95,11 @@ def read_position(board: DomineeringBoard, text: str) -> DomineeringPosition:
             f"the grid is {size_text(position.board)}, wanted a {size_text(board)} board"
         )
     return position
+
+
+def is_grid(_: DomineeringBoard, text: str) -> bool:
+    """Whether text begins as a grid does, with its size."""
+    return re.match(r"\s*(#|[0-9]+x)", text, re.IGNORECASE) is not None
 
 
 def write_position(position: DomineeringPosition) -> str:

@@ -28,6 +28,7 @@ GAME: Game[MnkBoard, GridPosition] = Game(
     read_position=text.read_position,
     write_position=grid_text.write_moves,
     draw=grid_text.draw,
+    is_grid=text.is_grid,
     move_help="a cell: b2",
     search_large="retro.search.ladder.mnk_game",
     evaluations=EVALUATIONS,

@@ -34,13 +34,18 @@ def read_position(board: MnkBoard, text: str) -> GridPosition:
     >>> read_position(MnkBoard(2, 3, 2), "b1") == read_position(MnkBoard(2, 3, 2), "2,3,2 ....X.")
     True
     """
-    if not re.match(r"\s*(#|[0-9]+,[0-9]+,)", text):
+    if not is_grid(board, text):
         return read_moves(board, text)
     position = read_grid(text)
     if position.board != board:
         found = cast("MnkBoard", position.board).header
         raise WrongBoardError(f"the grid begins with {found}, wanted {board.header}")
     return position
+
+
+def is_grid(_: MnkBoard, text: str) -> bool:
+    """Whether text begins as a grid does, with rows, columns and line."""
+    return re.match(r"\s*(#|[0-9]+,[0-9]+,)", text) is not None
 
 
 def read_grid(text: str) -> GridPosition:

@@ -159,7 +159,7 @@ class NotaktoPosition(Position):
         loser = "first" if self.ply % 2 else "second"
         return f"the game is over: the {loser} player completed {self.board.connect} in a line"
 
-    def play(self, move: int) -> NotaktoPosition:
+    def _play(self, move: int, /) -> NotaktoPosition:
         if move not in self.board.all_bits:
             raise IllegalPositionError(f"the cell is not on the board {self.board}")
         if self.is_over():

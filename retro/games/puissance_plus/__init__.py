@@ -38,6 +38,7 @@ GAME: Game[PuissanceBoard, GridPosition] = Game(
     read_position=text.read_position,
     write_position=grid_text.write_moves,
     draw=text.draw,
+    is_grid=text.is_grid,
     legend=text.legend,
     move_help="a cell: d4",
     search_large="retro.search.ladder.mnk_game",

@@ -117,7 +117,7 @@ def describe(board: PuissanceBoard) -> tuple[str, dict[str, str]]:
 
 def read_position(board: PuissanceBoard, text: str) -> GridPosition:
     """Moves, or a grid: its size, then X, O, and `.` or a digit where no stone lies."""
-    if not re.match(r"\s*(#|[0-9]+[xX])", text):
+    if not is_grid(board, text):
         return grid_text.read_moves(board, text)
     size, *rows = re.sub(r"#[^\n]*", " ", text).split() or [""]
     if read_size(size) != (board.cols, board.rows):
@@ -125,6 +125,11 @@ def read_position(board: PuissanceBoard, text: str) -> GridPosition:
     symbols = re.sub("[0-9]", ".", "".join(rows))
     first, second = grid_text.read_symbols(board, symbols)
     return GridPosition(board, first, second).check()
+
+
+def is_grid(_: PuissanceBoard, text: str) -> bool:
+    """Whether text begins as a grid does, with its size."""
+    return re.match(r"\s*(#|[0-9]+[xX])", text) is not None
 
 
 def legend(board: PuissanceBoard) -> str:

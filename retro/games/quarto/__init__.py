@@ -30,6 +30,7 @@ GAME: Game[QuartoBoard, QuartoPosition] = Game(
     read_position=text.read_position,
     write_position=text.write_position,
     draw=text.draw,
+    is_grid=text.is_grid,
     move_help=(
         "cell-piece: b2-3 or b2-blue tall hollow round; "
         "the first move only gives a piece, the last only places it"

@@ -312,7 +312,7 @@ class QuartoPosition(Position):
         cells = (*self.cells[:cell], self.hand, *self.cells[cell + 1 :])
         return QuartoPosition(self.board, cells, None, None)
 
-    def play(self, move: int) -> QuartoPosition:
+    def _play(self, move: int, /) -> QuartoPosition:
         """Place the piece in hand and give the next, as far as there is one."""
         if self.is_over():
             raise GameOverError(f"{self.over_message()}; nobody can move")
@@ -349,7 +349,7 @@ class QuartoPosition(Position):
             raise IllegalPositionError("there is no move to take back")
         before = QuartoPosition(self.board)
         for move in self.history[:-1]:
-            before = before.play(move)
+            before = before._play(move)
         return before
 
     def over_message(self) -> str:

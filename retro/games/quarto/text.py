@@ -151,7 +151,7 @@ def read_moves(board: QuartoBoard, text: str) -> QuartoPosition:
     words = [read_action(board, word) for word in text.split()]
     for number, action in enumerate(_joined(words), start=1):
         try:
-            position = position.play(board.move(action))
+            position = position._play(board.move(action))
         except (GameOverError, IllegalPositionError) as error:
             raise type(error)(f"action {number} of {text!r}: {error}") from None
     return position
@@ -220,13 +220,19 @@ def write_grid(position: QuartoPosition) -> str:
 
 
 def read_position(board: QuartoBoard, text: str) -> QuartoPosition:
-    """Read actions or a grid: only a grid has dots, slashes, commas or several rows.
+    """Read actions or a grid: only a grid has dots, slashes, commas or rows of its length.
 
     >>> read_position(QuartoBoard(2, 2), "0 a1-3") == read_position(QuartoBoard(2, 2), "../0.,3")
     True
     """
-    is_grid = re.search(r"[./,\n]", text) is not None
-    return read_grid(board, text) if is_grid else read_moves(board, text)
+    return read_grid(board, text) if is_grid(board, text) else read_moves(board, text)
+
+
+def is_grid(board: QuartoBoard, text: str) -> bool:
+    """Whether text has what only grids have: dots, slashes, commas, a row of symbols a line."""
+    rows = ["".join(re.sub(r"#.*", "", line).split()) for line in text.splitlines()]
+    lengths = {len(row) for row in rows if row}
+    return re.search(r"[./,]", text) is not None or ("\n" in text and lengths == {board.side})
 
 
 def write_position(position: QuartoPosition) -> str:

@@ -32,7 +32,7 @@ class QuartoGame:
         return state.legal_moves()
 
     def play(self, state: QuartoPosition, move: int) -> QuartoPosition:
-        return state.play(move)
+        return state._play(move)
 
     def outcome(self, state: QuartoPosition) -> int | None:
         return state.outcome()
