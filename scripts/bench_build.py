@@ -35,7 +35,6 @@ from retro.games.connect4.text import read_moves
 from retro.index.halves.layout import ranked_positions
 from retro.walk.halves.layers import backward, forward, prepare
 from tablebase.builds import build
-from tablebase.cli.options import memory_size
 
 DEFAULT_BOARDS = ["5x4", "5x5", "6x4", "6x5"]
 LARGE_BOARDS = ["6x6", "7x5", "7x6:4444443322"]
@@ -54,7 +53,7 @@ COLUMNS = [
 ]
 
 
-def measure(name: str, threads: int, repeat: int, memory: int | None) -> dict[str, Any]:
+def measure(name: str, threads: int, repeat: int, memory: str | None) -> dict[str, Any]:
     """All figures of one board."""
     warm_up(threads)
     size, _, moves = name.partition(":")
@@ -122,7 +121,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("boards", nargs="*", default=DEFAULT_BOARDS, metavar="WxH[:MOVES]")
     parser.add_argument("--large", action="store_true", help=f"and {' '.join(LARGE_BOARDS)}")
-    parser.add_argument("--memory", type=memory_size, metavar="SIZE", help="of a build, as 4G")
+    parser.add_argument("--memory", metavar="SIZE", help="of a build, as 4G")
     parser.add_argument("--threads", type=int, default=available_cores())
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--json", action="store_true")
@@ -139,7 +138,7 @@ def main() -> None:
         print(json.dumps({"machine": machine(), **result}) if options.json else text)
         return
     shared = ["--one", "--repeat", str(options.repeat), "--threads", str(options.threads)]
-    shared += [] if options.memory is None else ["--memory", str(options.memory)]
+    shared += [] if options.memory is None else ["--memory", options.memory]
     boards = options.boards + LARGE_BOARDS * options.large
     rows = [in_own_process(__file__, board, *shared) for board in boards]
     print_rows(COLUMNS, rows, options.threads, as_json=options.json)

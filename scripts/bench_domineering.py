@@ -1,7 +1,7 @@
 """How fast Domineering is solved: classes, nodes and CPU time of boards, both starts.
 
     python scripts/bench_domineering.py                       squares up to 7x7
-    python scripts/bench_domineering.py 8x8 --memory 1024
+    python scripts/bench_domineering.py 8x8 --memory 1G
     python scripts/bench_domineering.py 6x6 --strong --json   and the plies to the end
 
 Kernels are compiled before the clock starts. CPU time, not wall time: on a busy
@@ -39,7 +39,7 @@ class Figures(NamedTuple):
 def main() -> None:
     parser = argparse.ArgumentParser(description="Time the solver on Domineering boards.")
     parser.add_argument("boards", nargs="*", default=BOARDS, metavar="ROWSxCOLS")
-    parser.add_argument("--memory", type=int, default=256, metavar="MB", help="default: 256")
+    parser.add_argument("--memory", default="256M", metavar="SIZE", help="default: 256M")
     parser.add_argument("--strong", action="store_true", help="also the plies to the end")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
@@ -63,16 +63,16 @@ def main() -> None:
 
 def compile_for(board: DomineeringBoard) -> None:
     """Solve a corner of five by five cells, so that every kernel is there."""
-    solver = Solver(board, memory_mb=1)
+    solver = Solver(board, memory="1M")
     corner = sum(board.bit(row, column) for row in range(5) for column in range(5))
     solver.solve(DomineeringPosition(board, board.full & ~corner, "vertical"))
 
 
-def measure(board: DomineeringBoard, memory_mb: int, strong: bool) -> Figures:
+def measure(board: DomineeringBoard, memory: str, strong: bool) -> Figures:
     """Solve both starts, each with an empty table."""
     found, begin = [], time.process_time()
     for side in OTHER:
-        solver = Solver(board, memory_mb=memory_mb)
+        solver = Solver(board, memory=memory)
         found.append(solver.solve(DomineeringPosition(board, 0, side), strong))
     return Figures(
         str(board),

@@ -1,7 +1,7 @@
 """Measure the search of Quarto on 4x4: seconds and nodes by the number of pieces placed.
 
     python scripts/bench_quarto.py --placed 9 8 7 --positions 100
-    python scripts/bench_quarto.py --placed 4 --positions 5 --memory 1024 --json
+    python scripts/bench_quarto.py --placed 4 --positions 5 --memory 1G --json
     python scripts/bench_quarto.py --placed 9 8 7 --strong                          distances, too
 
 Positions are drawn with a seed: pieces, cells and hand at random, no line on the
@@ -31,7 +31,7 @@ def main() -> int:
     for squares in (False, True):
         board = QuartoBoard(4, squares=squares)
         measure(
-            board, 7, [quiet_position(board, 7, random.Random(0))], 1, options.strong
+            board, 7, [quiet_position(board, 7, random.Random(0))], "1M", options.strong
         )  # compiles
         for placed in options.placed:
             rng = random.Random(f"{options.seed} {placed}")
@@ -49,7 +49,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--placed", type=int, nargs="+", default=[9, 8, 7, 6, 5], metavar="N")
     parser.add_argument("--positions", type=int, default=20, metavar="N", help="default: 20")
-    parser.add_argument("--memory", type=int, default=64, metavar="MB", help="default: 64")
+    parser.add_argument("--memory", default="64M", metavar="SIZE", help="default: 64M")
     parser.add_argument("--seed", type=int, default=1, metavar="S", help="default: 1")
     parser.add_argument("--strong", action="store_true", help="also the plies to the end")
     parser.add_argument("--json", action="store_true", help="print JSON for programs")
@@ -73,13 +73,13 @@ def measure(
     board: QuartoBoard,
     placed: int,
     positions: list[QuartoPosition],
-    memory_mb: int,
+    memory: str,
     strong: bool,
 ) -> dict[str, Any]:
     """Solve the positions; seconds are of CPU time."""
     seconds, nodes, values = [], [], []
     for position in positions:
-        solver = Solver(board, memory_mb=memory_mb)
+        solver = Solver(board, memory=memory)
         begin = time.process_time()
         found = solver.solve(position, strong)
         seconds.append(time.process_time() - begin)

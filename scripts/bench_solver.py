@@ -28,6 +28,7 @@ import numpy as np
 
 from retro.games.connect4.rules import Connect4Board, Connect4Position
 from retro.games.connect4.text import moves_text
+from retro.memory import memory_bytes
 from retro.search import Solver
 from retro.search.connect4 import goals as engine_goals
 
@@ -192,13 +193,13 @@ def main() -> None:
         help=f"some of {', '.join(sets)}",
     )
     parser.add_argument("--kind", choices=("value", "distance"), help="default: both")
-    parser.add_argument("--memory", type=int, default=1024, metavar="MB")
+    parser.add_argument("--memory", type=memory_bytes, default="1G", metavar="SIZE")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     engine_goals.solve(engine_goals.make_engine(4, 4, memory=1 << 16), 0, 0)  # compile or load
-    engine = engine_goals.make_engine(7, 6, memory=options.memory << 20)
+    engine = engine_goals.make_engine(7, 6, memory=options.memory)
     engine.table[:] = 1  # touch every page once, outside the timing
-    solver = Solver(BOARD, memory_mb=options.memory)
+    solver = Solver(BOARD, memory=options.memory)
     rows = []
     kinds = [kind == "distance" for kind in ("value", "distance") if options.kind in (None, kind)]
     for name in options.only:

@@ -14,9 +14,10 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from retro.memory import memory_bytes
 from tablebase.builds import build, plan
 from tablebase.files.atomic import parts_folder, parts_size
-from tablebase.units import read_size, size
+from tablebase.units import size
 
 if TYPE_CHECKING:
     from tablebase.plans import Progress
@@ -35,7 +36,7 @@ def main() -> None:
     parser.add_argument("--dir", type=Path, default=Path())
     options = parser.parse_args()
     path = options.dir / f"top-{options.board}.h5"
-    memory = read_size(options.memory)
+    memory = memory_bytes(options.memory)
     found = plan(options.board, memory=memory, threads=options.threads, counts=False)
     print(found.summary())
     last = max(found.plies)

@@ -31,9 +31,9 @@ from retro.errors import (
 )
 from retro.games.catalogue import make_board
 from retro.games.game import States
+from retro.memory import DEFAULT_MEMORY, memory_bytes
 from retro.once import once
 from retro.search.engine import Options, contradiction
-from retro.search.memory import memory_bytes
 from tablebase.files.atomic import Closing
 from tablebase.files.places import (
     build_command,
@@ -56,7 +56,6 @@ if TYPE_CHECKING:
     from retro.search import Solver
     from retro.search.engine import LeavesMode
 
-DEFAULT_MEMORY = "1G"
 NOT_COVERED = "no table covers all that is asked"
 # It does not reach there, or no play leads there: a Domineering board with holes, say. What
 # is against the rules the solver refuses as well.

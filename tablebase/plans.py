@@ -9,9 +9,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple, Self, TypedDict
 
 from retro.errors import BadTextError, DoesNotFitError
+from retro.memory import memory_bytes
 from tablebase.files.restart import Restart
 from tablebase.machine import available_memory
-from tablebase.units import duration, read_size, size
+from tablebase.units import duration, size
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -131,12 +132,12 @@ class How(NamedTuple):
     def read(cls, means: Means) -> Self:
         """What was asked for, checked."""
         return cls(
-            memory=read_size(means.get("memory")),
+            memory=_bytes(means.get("memory")),
             threads=means.get("threads"),
             processes=means.get("processes"),
             counts=means.get("counts", True),
             distances=means.get("distances", False),
-            task_memory=read_size(means.get("task_memory")),
+            task_memory=_bytes(means.get("task_memory")),
         ).check()
 
     def check(self) -> Self:
@@ -145,6 +146,10 @@ class How(NamedTuple):
             if number is not None and number < 1:
                 raise BadTextError(f"found {number} {name}, wanted at least one")
         return self
+
+
+def _bytes(memory: int | str | None) -> int | None:
+    return None if memory is None else memory_bytes(memory)
 
 
 def kept_plies(root: Position, plies: range | None) -> range:

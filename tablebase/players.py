@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from retro.play.players import Spec
     from retro.play.record import GameRecord
 
-MEMORY = 64_000_000
+MEMORY = "64M"
 SLICE_NODES = 100_000  # of Connect Four: a twentieth of a second between looks at the clock
 
 
@@ -45,7 +45,7 @@ class Means:
     """
 
     folder: Path | None = None
-    memory: int = MEMORY
+    memory: str | int = MEMORY
     time_limit: float | None = None
     second: float = SECOND  # of the perfect player, where it has no proof
     move_time: float | None = None  # of programs of one's own; None: what they usually get

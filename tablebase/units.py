@@ -2,30 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from typing import overload
-
-from retro.errors import BadTextError
-
-
-@overload
-def read_size(text: int | str) -> int: ...
-@overload
-def read_size(text: int | str | None) -> int | None: ...
-def read_size(text: int | str | None) -> int | None:
-    """Bytes from a number or from text such as `4G`, `500M`; None stays None.
-
-    >>> read_size("1.5G"), read_size(4096)
-    (1500000000, 4096)
-    """
-    if text is None or isinstance(text, int):
-        return text
-    form = r"([0-9]{1,15}(?:\.[0-9]{1,3})?)([kKMGT]?)B?"
-    match = re.fullmatch(form, text.strip(), re.ASCII) if isinstance(text, str) else None  # type: ignore[redundant-expr]
-    if match is None:
-        raise BadTextError(f"found {str(text)[:40]!r}, wanted a size such as 4G or 500M")
-    return int(float(match[1]) * 1000 ** " KMGT".index(match[2].upper() or " "))
-
 
 def size(number: int) -> str:
     """A number of bytes for people.

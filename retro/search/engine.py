@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from retro.games.game import Board, Position, States
 
 LeavesMode = Literal["auto", "on", "off"]
+LEAST_MEMORY = 1_000  # bytes
 NO_PLIES = -1  # where a distance was not asked for
 P = TypeVar("P", bound="Position", contravariant=True)
 
@@ -59,6 +60,9 @@ class Options(NamedTuple):
 
     def check(self) -> Self:
         """Return self if this can be asked for, else raise what is wrong."""
+        if self.memory < LEAST_MEMORY:
+            least = f"a search needs at least {LEAST_MEMORY:,} bytes of memory"
+            raise BadTextError(f"{least}; this one may use {self.memory:,}")
         if self.threads < 1:
             raise BadTextError(f"found {self.threads} threads, wanted at least one")
         if self.leaves not in get_args(LeavesMode):

@@ -29,8 +29,8 @@ from retro.errors import (
 )
 from retro.games.catalogue import make_board
 from retro.games.game import Position, States
+from retro.memory import DEFAULT_MEMORY, MEGABYTE, memory_bytes
 from retro.search.engine import Options, Watch, ask_tables, contradiction
-from retro.search.memory import memory_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -56,7 +56,7 @@ class Solver:
     board
         A `Board`, or text that `make_board` reads: `"7x6"`, `"mnk 4x4 connect=4"`.
     memory
-        Size of the transposition table, as `"1G"` or in bytes. Plies of a table that serve as
+        What the transposition table may take, as `"4G"` or in bytes. Plies of a table that serve as
         leaves take at most as much again.
     tables
         Open tables of the same board: they answer what they cover, and the first of
@@ -79,7 +79,7 @@ class Solver:
     Other Parameters
     ----------------
     memory_mb
-        The memory in megabytes.
+        The memory in megabytes, a million bytes each.
     slice_nodes
         Nodes between two looks of Connect Four's engine at the clock; 0: as it likes.
 
@@ -98,7 +98,7 @@ class Solver:
         self,
         board: str | Board,
         *,
-        memory: str | int | None = None,
+        memory: str | int = DEFAULT_MEMORY,
         tables: Sequence[Table] = (),
         threads: int = 1,
         time_limit: float | None = None,
@@ -106,7 +106,8 @@ class Solver:
         leaves: LeavesMode = "auto",
         **options: object,
     ) -> None:
-        given = memory_bytes(memory, _take_number(options, "memory_mb"))
+        megabytes = _take_number(options, "memory_mb")
+        given = memory_bytes(memory if megabytes is None else megabytes * MEGABYTE)
         slice_nodes = _take_number(options, "slice_nodes") or 0
         self.board: Board = make_board(board, **options)
         for table in tables:

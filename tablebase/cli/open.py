@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tablebase.cli.guard import say
-from tablebase.cli.options import check_memory
 from tablebase.cli.progress import SearchProgress
 
 if TYPE_CHECKING:
@@ -43,7 +42,6 @@ def open_oracle(asked: Asked, board: Board | None = None, *, says_why: bool = Tr
     from tablebase.oracles import NOT_COVERED
 
     options = asked.options
-    check_memory(options.memory)
     limits = {"memory": options.memory, "time_limit": options.time_limit}
     limits |= {"threads": getattr(options, "threads", None) or 1}
     limits |= {"leaves": getattr(options, "leaves", "auto")}

@@ -1,8 +1,4 @@
-"""The options that commands share, and how their values are read.
-
-A size of memory is written alike everywhere: `4G`, `500M`. A plain number means bytes in a
-build and megabytes in a search, as it always has.
-"""
+"""The options that commands share, and how their values are read."""
 
 from __future__ import annotations
 
@@ -15,15 +11,14 @@ from typing import TYPE_CHECKING
 
 from retro.errors import BadTextError
 from retro.games.catalogue import NAMES, find_game
+from retro.memory import DEFAULT_MEMORY, memory_bytes
 from retro.version import VERSION
 from tablebase.files.places import read_folder
-from tablebase.units import read_size
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
 OPTION_PREFIX = "option_"  # of games' options in a namespace
-MEGABYTE = 1_000_000
 # What nobody means who types more: checked before anything is allocated or begun.
 MOST = 10**12  # of positions or nodes
 MOST_SECONDS = 31_536_000  # a year
@@ -66,12 +61,12 @@ def add_grid(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_search(parser: argparse.ArgumentParser, memory: str = "1G") -> None:
+def add_search(parser: argparse.ArgumentParser, memory: str = DEFAULT_MEMORY) -> None:
     """The limits of a search, for questions that no table answers."""
     parser.add_argument(
         "--memory",
-        type=search_memory,
-        default=memory_size(memory),
+        type=memory_size,
+        default=memory,
         metavar="SIZE",
         help=f"for a search, such as 4G or 512M; default: {memory}",
     )
@@ -184,28 +179,8 @@ def file_to_write(text: str) -> Path:
 
 
 def memory_size(text: str) -> int:
-    """Bytes from text: `4G`, `500M`, or a plain number.
-
-    >>> memory_size("1.5G")
-    1500000000
-    """
+    """Bytes from text such as `4G` or `500M`."""
     try:
-        return read_size(text)
+        return memory_bytes(text)
     except BadTextError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
-
-
-def search_memory(text: str) -> int:
-    """Bytes from text: a size such as `4G`, or a plain number of megabytes.
-
-    >>> search_memory("512"), search_memory("512M"), search_memory("4G")
-    (512000000, 512000000, 4000000000)
-    """
-    is_number = re.fullmatch(r"[0-9]{1,30}", text, re.ASCII)
-    return int(text) * MEGABYTE if is_number else memory_size(text)
-
-
-def check_memory(size: int) -> None:
-    """A search wants at least a megabyte."""
-    if size < MEGABYTE:
-        raise BadTextError(f"found --memory {size} bytes, wanted at least 1 MB")

@@ -11,7 +11,7 @@ from retro.play.record import GameRecord
 from tablebase.cli.console import Quit, is_terminal
 from tablebase.cli.grammar import Command
 from tablebase.cli.guard import say
-from tablebase.cli.options import add_folder, add_search, check_memory, given_options
+from tablebase.cli.options import add_folder, add_search, given_options
 from tablebase.cli.replay import replay
 from tablebase.cli.saves import load_record
 from tablebase.cli.seats import HUMAN, recorded_seats
@@ -43,7 +43,6 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
 
 def asked_means(options: argparse.Namespace) -> Means:
     """What the players of a command line may use."""
-    check_memory(options.memory)
     move_time = getattr(options, "move_time", None)
     return Means(options.dir, options.memory, options.time_limit, move_time=move_time)
 

@@ -26,11 +26,6 @@ def _port(text: str) -> int:
     return int(text)
 
 
-def _memory(text: str) -> str:
-    memory_size(text)  # complains
-    return text
-
-
 def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--port", type=_port, default=DEFAULT_PORT, metavar="N", help=f"default: {DEFAULT_PORT}"
@@ -56,10 +51,18 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
         "--time-limit", type=seconds, default=20.0, metavar="S", help="of a search; default: 20"
     )
     parser.add_argument(
-        "--memory", type=_memory, default="64M", metavar="SIZE", help="of a search; default: 64M"
+        "--memory",
+        type=memory_size,
+        default="64M",
+        metavar="SIZE",
+        help="of a search; default: 64M",
     )
     parser.add_argument(
-        "--build-memory", type=_memory, default="1G", metavar="SIZE", help="of a build; default: 1G"
+        "--build-memory",
+        type=memory_size,
+        default="1G",
+        metavar="SIZE",
+        help="of a build; default: 1G",
     )
     add_folder(parser)
 

@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from tablebase.keys.reader import KeysReader
 
 SAMPLES_PER_PLY = 200
-SOLVER_MB = 64
+SOLVER_MEMORY = "64M"
 
 
 def check(
@@ -168,7 +168,7 @@ def check_by_search(table: KeysReader, seed: int, report: Report) -> int:
     """
     from retro.search import Solver
 
-    solver = Solver(table.board, memory_mb=SOLVER_MB)
+    solver = Solver(table.board, memory=SOLVER_MEMORY)
     rng = np.random.default_rng(seed)
     agreed = 0
     for ply in reversed(table.plies):

@@ -79,7 +79,7 @@ class Limits:
 
     searches: int = 2  # at once
     seconds: float = 20.0  # each
-    memory: str = "64M"  # each
+    memory: str | int = "64M"  # each
 
 
 class Searches:

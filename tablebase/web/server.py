@@ -44,7 +44,7 @@ class Service:
     names: tuple[str, ...] = ()  # more hosts by which clients may call it
     workers: int = 1
     limits: Limits = field(default_factory=Limits)
-    build_memory: str = "1G"
+    build_memory: str | int = "1G"
     max_connections: int = 1_000
     token: str = field(default_factory=lambda: secrets.token_urlsafe(18))
 

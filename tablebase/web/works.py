@@ -61,7 +61,7 @@ class Work:
 class Works:
     """The builds of this service; `memory` is what one may take."""
 
-    def __init__(self, folder: Path, memory: str) -> None:
+    def __init__(self, folder: Path, memory: str | int) -> None:
         self._folder, self._memory = folder, memory
         self._works: dict[str, Work] = {}
         self._planning = asyncio.Semaphore(1)

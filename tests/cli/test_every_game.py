@@ -192,7 +192,7 @@ WRONG = [
     ("probe {board} nothing.txt", errors.BadTextError),
     ("stats {board} --dir /nowhere", errors.MissingTableError),
     ("stats nowhere.h5", errors.MissingTableError),
-    ("line {board} --memory 0", errors.BadTextError),
+    ("line {board} --memory 0M", errors.BadTextError),
     ("analyse {board} --dir /nowhere --time-limit 0 {moves}", errors.TimeLimitError),
     ("probe {game}", None),
     ("stats {board} b2", None),
@@ -201,6 +201,8 @@ WRONG = [
     ("match {board}", None),
     ("bt {game}", None),
     ("bt {board} --threads 0", None),
+    ("line {board} --memory 4", None),
+    ("bt {board} --memory 4", None),
 ]
 
 

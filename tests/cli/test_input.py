@@ -217,10 +217,10 @@ def test_errors_name_what_was_typed_or_wanted(line: str, words: str, ask: Ask) -
         ("solve 3x3 --strong b2 --game mnk", "solve mnk 3x3 b2 --strong"),
         ("--strong solve 3x3 b2 --game mnk", "solve mnk 3x3 b2 --strong"),
         ("solve connect4 12 --board 4x4", "solve 4x4 12"),
-        ("solve 12 --board 4x4 --memory 16", "solve connect4 4x4 12 --memory 16M"),
-        ("probe 5x4 --memory 16 12", "probe connect4 5x4 12"),
+        ("solve 12 --board 4x4 --memory 16M", "solve connect4 4x4 12 --memory 16M"),
+        ("probe 5x4 --memory 16M 12", "probe connect4 5x4 12"),
         ("probe 5x4 1 2", "probe 5x4 12"),
-        ("line --json 5x4 --memory 16 12", "line 5x4 12 --memory 16M --json"),
+        ("line --json 5x4 --memory 16M 12", "line 5x4 12 --memory 16M --json"),
         ("--dir {shelf} --json stats mnk 3x3", "stats mnk 3x3 --json"),
         ("solve 5x4", "solve 5x4 ''"),
         ("analyse 5x4 443 --tables {shelf}", "analyse 443 --board 5x4 --dir {shelf}"),
@@ -257,12 +257,15 @@ def test_memory_is_a_size_everywhere(ask: Ask) -> None:
     for command in ("solve 1", "solve mnk 3x3", "probe 4x4", "play", "bt mnk 4x4 --plan"):
         said = ask(f"{command} --memory x")
         assert said.status == 2
-        assert "found 'x', wanted a size such as 4G or 500M" in said.err
-    for size in ("16", "16M", "0.016G"):
+        assert "memory 'x' is not a size: write one such as 4M or 4G" in said.err
+        said = ask(f"{command} --memory 4")
+        assert said.status == 2
+        assert "memory '4' has no unit: write 4M for megabytes or 4G for gigabytes" in said.err
+    for size in ("16M", "16MB", "0.016G"):
         assert ask(f"solve 12 --board 4x4 --memory {size}").out == "DRAW\n"
-    assert ask("solve 12 --board 4x4 --memory 1k").status == errors.BadTextError.exit_code
+    assert ask("solve 12 --board 4x4 --memory 0.5k").status == errors.BadTextError.exit_code
     assert ask("bt mnk 4x4 --connect 4 --memory 1G --plan").status == 0
-    for size in ("99999999999999999999", "9999999999999"):  # of megabytes
+    for size in ("999999999999999T", "9999999999999M"):
         said = ask(f"solve 4x4 --memory {size}")
         assert said.status == errors.DoesNotFitError.exit_code
         assert "does not fit in memory" in said.err

@@ -16,7 +16,7 @@ from retro.games.connect4.text import column_text
 from tablebase.cli import build, main
 from tablebase.oracles import oracle
 
-LIGHT = ["--memory", "64"]
+LIGHT = ["--memory", "64M"]
 
 
 class Terminal(io.TextIOBase):

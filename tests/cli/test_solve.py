@@ -48,7 +48,7 @@ def test_json_of_a_class(ask: Ask) -> None:
         ("puissance-plus 3x3 --target 5 --values 121/232/121", "WIN"),
         ("quarto 2x2 --attributes 2", "LOSS"),
         ("quarto 9..2/d5.c/.b.6/.0.3,a", "DRAW"),
-        ("44444432655555 --memory 64", "WIN"),
+        ("44444432655555 --memory 64M", "WIN"),
     ],
 )
 def test_values_of_every_game(line: str, word: str, ask: Ask) -> None:
@@ -124,8 +124,8 @@ def test_tables_answer_first(ask: Ask, tmp_path: Path) -> None:
         ("solve domineering 3by3 --starts vertical", errors.BadTextError, "3by3"),
         ("solve domineering 3x3 a9", errors.IllegalPositionError, "not on the board"),
         ("solve domineering 3x3 --starts x", errors.BadTextError, "wanted vertical or"),
-        ("solve domineering 8x8 --time-limit 0 --memory 1", errors.TimeLimitError, "within 0 s"),
-        ("solve 6x6 --time-limit 0 --memory 16", errors.TimeLimitError, "within 0 s"),
+        ("solve domineering 8x8 --time-limit 0 --memory 1M", errors.TimeLimitError, "within 0 s"),
+        ("solve 6x6 --time-limit 0 --memory 16M", errors.TimeLimitError, "within 0 s"),
         ("analyse mnk 6x6 --connect 5 --time-limit 0", errors.TimeLimitError, "within 0 s"),
         ("analyse mnk 3x3 'a1 b1 a2 b2 a3'", errors.GameOverError, "3 in a line"),
         ("analyse mnk 3x3 a9", errors.IllegalPositionError, "a9"),
@@ -139,8 +139,8 @@ def test_errors(line: str, error: type[errors.TablebaseError], message: str, ask
 
 
 def test_connect_four_is_the_game_unless_another_is_named(ask: Ask) -> None:
-    assert ask("solve connect4 4x4 12 --memory 16").out == ask("solve 4x4 12 --memory 16").out
-    assert json.loads(ask("solve 444444 --json --memory 64").out)["board"] == "7x6"
+    assert ask("solve connect4 4x4 12 --memory 16M").out == ask("solve 4x4 12 --memory 16M").out
+    assert json.loads(ask("solve 444444 --json --memory 64M").out)["board"] == "7x6"
 
 
 def test_a_full_board_is_a_draw(ask: Ask) -> None:

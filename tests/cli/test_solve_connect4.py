@@ -18,7 +18,7 @@ from tablebase.cli import main
 
 def test_the_command_prints_one_word(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     empty = ["--tables", str(tmp_path)]
-    assert main.main(["solve", "444444", *empty, "--board", "7x6", "--memory", "64"]) == 0
+    assert main.main(["solve", "444444", *empty, "--board", "7x6", "--memory", "64M"]) == 0
     assert capsys.readouterr().out == "WIN\n"
     assert main.main(["solve", "443", "--board", "5x4", "--strong", "--threads", "2", *empty]) == 0
     word, plies = capsys.readouterr().out.split()
@@ -64,9 +64,9 @@ def test_the_command_analyses(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("arguments", "error"),
     [
-        (["--board", "8x7", "--memory", "1"], BadTextError),  # tags of 64-bit boards need 16 MB
-        (["--board", "8x7", "--memory", "99999999"], DoesNotFitError),
-        (["--memory", "0"], BadTextError),
+        (["--board", "8x7", "--memory", "1M"], BadTextError),  # tags of 64-bit boards need 16 MB
+        (["--board", "8x7", "--memory", "99999999M"], DoesNotFitError),
+        (["--memory", "0M"], BadTextError),
     ],
 )
 def test_memory_that_cannot_be_gets_one_line(
@@ -79,7 +79,7 @@ def test_memory_that_cannot_be_gets_one_line(
 
 
 def test_a_time_limit_has_its_own_exit_code(capsys: pytest.CaptureFixture[str]) -> None:
-    status = main.main(["solve", "6x6", "--time-limit", "0", "--memory", "16"])
+    status = main.main(["solve", "6x6", "--time-limit", "0", "--memory", "16M"])
     out, err = capsys.readouterr()
     assert status == TimeLimitError.exit_code
     assert out == ""

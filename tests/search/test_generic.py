@@ -256,7 +256,7 @@ def test_limits() -> None:
     with pytest.raises(TimeLimitError, match=r"not solved within 0.01 s \([0-9,]+ nodes"):
         solver.solve("")
     assert 0 < reports[0][0] < 10_000  # soon, whatever a node costs
-    with pytest.raises(BadTextError, match="need at least"):
+    with pytest.raises(BadTextError, match="needs at least"):
         Solver("domineering 8x8", memory_mb=0)
     with pytest.raises(DoesNotFitError, match="does not fit"):
         Solver("domineering 8x8", memory_mb=1 << 42)

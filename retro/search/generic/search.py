@@ -41,7 +41,6 @@ SLICE_SECONDS = 0.5  # games differ in what a node costs: later slices are cut t
 LEAST_SECONDS = 0.02  # of a slice when the time is nearly over
 AGES = 256
 NO_LIMIT = 1 << 62
-LEAST_MEMORY = 1 << 10
 NODES_PER_BUCKET = 128  # searched before a table grows: fewer would make it leave the caches sooner
 
 
@@ -64,8 +63,6 @@ class GenericSearch:
         loop: ModuleType = any_game,
     ) -> None:
         self.rules = board.rules
-        if options.memory < LEAST_MEMORY:
-            raise ValueError(f"need at least {LEAST_MEMORY}")
         self._board, self._tables, self._loop = board, tables, loop
         self._questions = self._nodes = self._total = 0
         try:
