@@ -182,6 +182,8 @@ class Oracle(Closing):
         asked = self.board.position(position)
         outcome = asked.outcome()
         if outcome is not None:
+            if asked.history is None:  # perhaps put together by hand
+                asked.check()
             return Solution(outcome, 0, 0, "rules")
         for table in self.tables:
             with contextlib.suppress(*NOT_IN_TABLE):

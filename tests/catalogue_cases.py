@@ -4,6 +4,7 @@ Tests over the catalogue (`games/test_catalogue.py`, `tables/test_every_game.py`
 nothing of a game but what `retro.games.game` promises.
 """
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import tablebase as tb
@@ -37,6 +38,33 @@ CASES = {
 def small_board(name):
     """The small board of a game."""
     return make_board(name, CASES[name].small)
+
+
+def impossible(board):
+    """{what is wrong: a position} of what a program may put together, and no board can show."""
+    start, off = board.start(), 1 << 200
+    if board.game_name == "quarto":
+        cells, last = start.cells, board.pieces
+        wrong = {
+            "outside": {"cells": (0, *cells), "hand": 1},
+            "no such piece": {"cells": (last, *cells[1:]), "hand": 1},
+            "twice": {"cells": (0, 0, *cells[2:]), "hand": 1},
+        }
+    elif board.game_name == "domineering":
+        wrong = {"outside": {"covered": off}, "below": {"covered": -1}}
+    elif board.game_name == "notakto":
+        wrong = {"outside": {"crosses": off}, "below": {"crosses": -1}}
+    else:
+        wrong = {
+            "outside": {"first": off},
+            "below": {"first": -1},
+            "twice": {"first": 1, "second": 1},
+        }
+    if board.game_name == "connect4":
+        first, second = (sum(1 << row for row in range(at, board.height + 1, 2)) for at in (0, 1))
+        wrong["above a column"] = {"first": first, "second": second}
+    known = {} if board.game_name == "domineering" else {"history": None}
+    return {name: replace(start, **fields, **known) for name, fields in wrong.items()}
 
 
 def build_small(name, folder):

@@ -56,6 +56,7 @@ if TYPE_CHECKING:
 
 MOST_STATE_CELLS = 64  # of a board whose states are two words
 LONGEST_LINE = 100  # stones: longer than any board
+WORD_BITS = 64
 B = TypeVar("B", bound="Board")
 P = TypeVar("P", bound="Position")
 
@@ -276,6 +277,8 @@ class Board(ABC):
         if isinstance(thing, Position):
             if thing.board != self:
                 raise WrongBoardError(f"the position is on {thing.board}, wanted one on {self}")
+            if not thing.history:
+                self._require_state(thing)
             return thing
         position: Position
         if isinstance(thing, str):
@@ -283,6 +286,17 @@ class Board(ABC):
         else:
             position = (self.game.read_other or from_words)(self, thing)
         return position
+
+    def _require_state(self, position: Position) -> None:
+        """Refuse what was put together by hand if no state can hold it: stones off the board."""
+        a, b = self.pack(position)
+        is_state = self.unpack(a, b) == position
+        if is_state and self.cells <= WORD_BITS:
+            is_state = min(a, b) >= 0 and max(a, b) < 1 << WORD_BITS
+            is_state = is_state and bool(self.is_state(_words([a]), _words([b]))[0])
+        if not is_state:
+            position.check()  # says what is wrong, as far as the game knows
+            raise IllegalPositionError(f"no play on {self} leads to these stones")
 
     def states(self, things: Iterable[object]) -> States:
         """Many positions, in any form that `position` takes, for questions in bulk.

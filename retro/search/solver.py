@@ -129,7 +129,7 @@ class Solver:
         Takes every form that `Board.position` does. The counts of stones need not be
         possible. `clock` is that of a larger question which this one is part of.
         """
-        return self._solve(self.board.position(position), strong, self._watch(clock))
+        return self._solve(self._checked(position), strong, self._watch(clock))
 
     def solve_many(
         self,
@@ -151,13 +151,12 @@ class Solver:
         elif _is_pair_of_words(states):
             asked = self.board.states_of(*states)
         else:
-            asked = self.board.states(states)
+            asked = self.board.states([self._checked(thing) for thing in states])
         return self._engine.solve_many(asked, strong, self._watch(clock))
 
     def solve_within(self, position: object, nodes: int) -> Solution | None:
         """The value of a position if so many nodes find it; asked again it goes on from there."""
-        asked = self.board.position(position)
-        self._engine.check(asked)
+        asked = self._checked(position)
         outcome = asked.outcome()
         if outcome is not None:
             return Solution(outcome, 0, 0, "rules")
@@ -191,15 +190,18 @@ class Solver:
     def _watch(self, clock: Deadline | None) -> Watch:
         return Watch(clock or Deadline(self.time_limit), self._report)
 
+    def _checked(self, position: object) -> Position:
+        checked = self.board.position(position)
+        self._engine.check(checked)
+        return checked
+
     def _live(self, position: object) -> Position:
-        live = self.board.position(position)
-        self._engine.check(live)
+        live = self._checked(position)
         if live.is_over():
             raise GameOverError(live.over_message())
         return live
 
     def _solve(self, position: Position, strong: bool, watch: Watch) -> Solution:
-        self._engine.check(position)
         outcome = position.outcome()
         if outcome is not None:
             return Solution(outcome, 0, 0, "rules")

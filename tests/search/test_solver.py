@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from catalogue_cases import impossible, small_board
 from plain import connect4 as naive
 
 from retro.errors import (
@@ -13,12 +14,13 @@ from retro.errors import (
     TimeLimitError,
     WrongBoardError,
 )
-from retro.games.catalogue import make_board
+from retro.games.catalogue import NAMES, make_board
 from retro.games.connect4.rules import Connect4Board, Connect4Position
 from retro.search import Solver
 from tablebase.tables import open_tablebase
 
 GAME = naive.Game(4, 4, 3)
+SMALL_BOARDS = [small_board(name) for name in NAMES]
 
 
 @pytest.fixture(scope="module")
@@ -113,6 +115,20 @@ def test_what_is_no_question_gets_its_error(
 ) -> None:
     with pytest.raises(error):
         solver.solve(position)
+
+
+@pytest.mark.parametrize("text", [*map(str, SMALL_BOARDS), "mnk 9x9"])
+def test_what_no_board_can_show_is_refused(text: str) -> None:
+    """By every question, of one position or of many; nothing looks at it as if it were right."""
+    board = make_board(text)
+    solver = Solver(board, memory="1M")
+    asks = [solver.solve, solver.analyse, solver.best_move, solver.best_line]
+    asks.append(lambda position: solver.solve_within(position, 1))
+    asks.append(lambda position: solver.solve_many([board.start(), position]))
+    for wrong, position in impossible(board).items():
+        for ask in asks:
+            with pytest.raises(IllegalPositionError):
+                pytest.fail(f"{wrong}: {ask(position)}")
 
 
 def test_a_finished_game_has_its_value_and_no_moves(solver: Solver) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from catalogue_cases import small_board
+from catalogue_cases import impossible, small_board
 from plain.recursion import every_position, layer
 
 import tablebase as tb
@@ -32,6 +32,23 @@ def unfinished(board: Board) -> list[tuple[Position, int]]:
 
 def finished(board: Board) -> list[tuple[Position, int]]:
     return [(k.position, k.value) for k in every_position(board.start()).values() if k.is_over]
+
+
+def test_what_no_board_can_show_is_refused(
+    small: Board, small_table: tb.Table, small_folder: Path, tmp_path: Path
+) -> None:
+    """By a table, and by oracles with and without one; of one position and of many."""
+    with (
+        tb.oracle(small, folder=small_folder, memory="1M") as oracle,
+        tb.oracle(small, folder=tmp_path, memory="1M") as searching,
+    ):
+        asks = [small_table.probe_wdl, small_table.probe, oracle.value, oracle.probe]
+        asks += [searching.value, searching.probe, searching.analyse]
+        asks.append(lambda position: small_table.probe_many(small.states([position])))
+        for wrong, position in impossible(small).items():
+            for number, ask in enumerate(asks):
+                with pytest.raises((IllegalPositionError, NotCoveredError)):
+                    pytest.fail(f"{wrong}, {number}: {ask(position)}")
 
 
 # What a table says of itself.

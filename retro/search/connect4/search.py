@@ -102,12 +102,10 @@ class Connect4Search:
         self._given_up = {False, True} if options.leaves == "off" else set[bool]()
 
     def check(self, position: Connect4Position) -> None:
-        """Refuse stones that float, that lie elsewhere, and a line of the side to move."""
+        """Refuse stones that float, and a line of the side to move; the board knows its cells."""
         if position.history is not None:
             return  # it was played
         board, both = self._board, position.mover | position.opponent
-        if both & ~board.full or position.mover & position.opponent:
-            position.check()
         if both >> 1 & board.full & ~both:
             board.require_gravity(both)
         if board.has_line(position.mover):
