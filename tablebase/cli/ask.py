@@ -208,5 +208,6 @@ COMMANDS = (
         board="usual",
         takes_position=True,
         is_one_question=True,
+        aliases=("analyze",),
     ),
 )

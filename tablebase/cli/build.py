@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -81,7 +82,11 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--force", action="store_true", help="build again from nothing")
     parser.add_argument("--plan", action="store_true", help="say what it will take, build nothing")
-    parser.add_argument("--quiet", action="store_true", help="no progress on stderr")
+    parser.add_argument(
+        "--quiet",
+        action="store_true",
+        help="print the value and the file only, no counts and no progress",
+    )
 
 
 def build_command(asked: Asked) -> int:
@@ -161,7 +166,7 @@ def _build(asked: Asked, board: Board, root: Position | None, path: Path) -> int
             done = {"seconds": built.seconds, "was_there": built.was_there}
             show.print_json({**answers.stats_json(table), **done})
         else:
-            show.print_stats(table)
+            (show.print_result if options.quiet else show.print_stats)(table)
     return 0
 
 
@@ -177,7 +182,7 @@ def peak_memory() -> int:
 
 COMMANDS = (
     Command(
-        BUILD,
+        "build",
         "Solve every position of a board and write the table.",
         build_command,
         _add_options,
@@ -188,7 +193,7 @@ COMMANDS = (
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Entry point of `build-tablebase`."""
-    (command,) = COMMANDS
+    command = replace(COMMANDS[0], name=BUILD)
     return run(lambda words: command.run(read_words(command, words)), arguments)
 
 

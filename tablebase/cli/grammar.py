@@ -20,6 +20,7 @@ import argparse
 import contextlib
 import re
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -56,6 +57,7 @@ class Command:
     has_json: bool = True
     is_one_question: bool = False  # so that --time-limit is for the whole command
     epilog: str = ""
+    aliases: tuple[str, ...] = ()
 
     @property
     def prog(self) -> str:
@@ -180,21 +182,22 @@ def make_overview(commands: Iterable[Command]) -> Parser:
         prog="tablebase",
         usage="tablebase COMMAND [GAME] BOARD [POSITION] [options]",
         description="Ask exact tables, or search. Values are for the side to move.",
-        epilog=f"Games: {', '.join(NAMES)}. Each command has --help. Tables are built by {BUILD}.",
+        epilog=f"Games: {', '.join(NAMES)}. `tablebase help COMMAND` says more. "
+        f"{BUILD} is `tablebase build`.",
     )
     add_version(parser)
     choices = parser.add_subparsers(required=True, metavar="COMMAND", dest="command")
     for command in commands:
-        choices.add_parser(command.name, help=command.help, add_help=False)
+        choices.add_parser(command.name, aliases=command.aliases, help=command.help, add_help=False)
     return parser
 
 
 def find_command(words: Sequence[str], commands: Sequence[Command]) -> Command | None:
-    """The command among the words, wherever it stands; None if there is none.
+    """The command among the words, wherever it stands; None if there are no words.
 
     Which words are values of options the commands' own parsers know.
     """
-    names = {command.name: command for command in commands}
+    names = {name: command for command in commands for name in (command.name, *command.aliases)}
     if words and words[0] in names:
         return names[words[0]]
     parser = Parser(prog="tablebase", add_help=False, conflict_handler="resolve")
@@ -205,7 +208,16 @@ def find_command(words: Sequence[str], commands: Sequence[Command]) -> Command |
                 how = "store_true" if action.nargs == 0 else "store"
                 parser.add_argument(*action.option_strings, action=how)
     found, _ = parser.parse_known_intermixed_args(list(words))
-    return names.get(found.words[0]) if found.words else None
+    if found.words and found.words[0] not in names:
+        raise _unknown_command(found.words[0], names)
+    return names[found.words[0]] if found.words else None
+
+
+def _unknown_command(word: str, names: Iterable[str]) -> UsageError:
+    """What to say of a word that is no command, with the command that it looks like."""
+    near = get_close_matches(word.lower(), names, 1)
+    hint = f"Did you mean '{near[0]}'?" if near else "`tablebase help` lists the commands."
+    return UsageError(f"no command is called {word!r}. {hint}")
 
 
 def _parse(command: Command, words: Sequence[str]) -> argparse.Namespace:

@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import itertools
 import os
+import re
 import signal
 import sys
 import threading
@@ -31,7 +33,6 @@ if TYPE_CHECKING:
 LONGEST_LINE = 200
 GRACE_SECONDS = 0.5
 LONGEST_WORD = 60  # of a line that is too long
-_KEPT = 24  # of either end of such a word
 
 
 class UsageError(TablebaseError):
@@ -151,19 +152,28 @@ def say(text: str) -> None:
 
 
 def shorten(text: str) -> str:
-    """Text as one line of bounded length: long words lose their middle, then the line does.
+    """Text as one line of bounded length. What is left out is whole words, or parts of a path.
 
     >>> shorten("column 8 of " + 300 * "1" + " is not on the board")
-    'column 8 of 111111111111111111111111...111111111111111111111111 is not on the board'
-    >>> len(shorten(1000 * "a1 "))
-    200
+    'column 8 of ... is not on the board'
+    >>> shorten("no table at " + 40 * "/folder" + "/t.h5")[110:143]
+    '/folder/folder/.../folder/folder/'
     """
     line = " ".join(text.split())
     if len(line) <= LONGEST_LINE:
         return line
-    words = line.split(" ")
-    line = " ".join(w if len(w) <= LONGEST_WORD else f"{w[:_KEPT]}...{w[-_KEPT:]}" for w in words)
+    pieces = re.findall(r"([^ /,]*)([ /,]+|$)", line)  # each with what parts it from the next
+    words = [(word if len(word) <= LONGEST_WORD else "...") + after for word, after in pieces]
+    line = "".join(words)
     if len(line) <= LONGEST_LINE:
         return line
-    tail = LONGEST_LINE // 3
-    return f"{line[: LONGEST_LINE - tail - 3]}...{line[-tail:]}"
+    end = _fitting(words[::-1], LONGEST_LINE // 3)
+    begin = _fitting(words, LONGEST_LINE - LONGEST_LINE // 3 - len("... "))
+    dropped = words[len(words) - end - 1]
+    return "".join([*words[:begin], "...", dropped[-1], *words[len(words) - end :]])
+
+
+def _fitting(words: Sequence[str], letters: int) -> int:
+    """How many of the first words have so many letters at most."""
+    totals = itertools.accumulate(map(len, words))
+    return sum(total <= letters for total in totals)

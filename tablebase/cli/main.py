@@ -1,4 +1,7 @@
-"""The `tablebase` command: its commands, and the way to the one that is asked for."""
+"""The `tablebase` command: its commands, and the way to the one that is asked for.
+
+`build-tablebase` is `tablebase build`; `tablebase` alone is `tablebase help`.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,8 @@ if TYPE_CHECKING:
 
 # In the order of the help. A module is imported when one of its commands is asked for.
 _HOMES = {
-    "ask": ("probe", "line", "solve", "analyse"),
+    "build": ("build",),
+    "ask": ("probe", "line", "solve", "analyse", "analyze"),
     "tables": ("stats", "list", "verify", "strategy"),
     "play": ("play",),
     "match": ("match",),
@@ -43,6 +47,8 @@ def commands(name: str = "") -> list[Command]:
 
 
 def _main(words: list[str]) -> int:
+    if not words or words[0] == "help":
+        words = [*words[1:], "--help"]
     known = commands(words[0] if words else "")
     command = find_command(words, known)
     if command is None:

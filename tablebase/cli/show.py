@@ -124,6 +124,11 @@ def print_stats(table: Table) -> None:
         print(f"values are kept of plies {table.plies[0]} to {table.plies[-1]}")
     if table.has_distances and table.is_counted:
         _print_distances(table)
+    print_result(table)
+
+
+def print_result(table: Table) -> None:
+    """The value of the position that a table starts from, and the file: a line each."""
     root, side = table.root.root_text, table.root.side_to_move
     start = f"the position after {root}" if root else "the empty board"
     print(f"value of {start} for the {side} player: {VALUE_NAMES[table.value]}")

@@ -19,7 +19,7 @@ def ask(capsys: pytest.CaptureFixture[str]) -> Ask:
 
     def run(*words: str) -> Said:
         split = shlex.split(words[0]) if len(words) == 1 else list(words)
-        command, split = (build.main, split[1:]) if split[0] == "bt" else (main.main, split)
+        command, split = (build.main, split[1:]) if split[:1] == ["bt"] else (main.main, split)
         capsys.readouterr()
         try:
             status = command(split)
