@@ -4,7 +4,6 @@ import shutil
 from functools import cache
 
 import h5py
-import hdf5plugin
 import numpy as np
 import pytest
 from builds import build_tablebase, run_plan
@@ -28,7 +27,6 @@ from tablebase.perfect import PerfectPlayer
 from tablebase.plans import How
 from tablebase.tables import open_tablebase
 
-assert hdf5plugin  # registers the zstd filter
 BOARDS = [
     Connect4Board(3, 3, 3),
     Connect4Board(4, 3, 3),
@@ -213,6 +211,7 @@ def forge(path, change):
         file.attrs["digest"] = table_digest(header, int(file.attrs["value"]), again)
 
 
+@pytest.mark.hdf5
 @pytest.mark.parametrize(("ply", "plane"), [(4, 0), (5, 1), (6, 2), (9, 0), (12, 1), (14, 0)])
 def test_a_fault_in_any_plane_of_numbers_is_found(table_4x4, tmp_path, ply, plane):
     path = shutil.copy(table_4x4, tmp_path / "forged.h5")
@@ -231,6 +230,7 @@ def test_a_fault_in_any_plane_of_numbers_is_found(table_4x4, tmp_path, ply, plan
         verify(path, "full")
 
 
+@pytest.mark.hdf5
 def test_a_number_without_a_value_and_a_wrong_count_are_found(table_4x4, tmp_path):
     path = shutil.copy(table_4x4, tmp_path / "forged.h5")
 

@@ -8,7 +8,6 @@ import shutil
 from pathlib import Path
 
 import h5py
-import hdf5plugin
 import numpy as np
 import pytest
 from catalogue_cases import build_small, small_board
@@ -27,8 +26,6 @@ from retro.errors import (
 from retro.games.catalogue import NAMES
 from retro.games.game import Board
 from tablebase.files.places import build_command, table_path
-
-assert hdf5plugin  # importing it is what teaches h5py to write zstd
 
 # Connect Four's planes and other games' values: what damage to the answers of a ply hits.
 DATASETS = {"two-halves": ("win", "loss"), "sorted-keys": ("values",)}

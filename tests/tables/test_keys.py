@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import h5py
-import hdf5plugin
 import numpy as np
 import pytest
 from hypothesis import given
@@ -40,7 +39,6 @@ from tablebase.keys import store as keys_store
 from tablebase.keys import work as keys_work
 from tablebase.keys.store import KeysFile, pack_values, unpack_values
 
-assert hdf5plugin  # importing it is what teaches h5py to read and write zstd
 BOARD = MnkBoard(3, 3, 3)
 # 26 cells of 17x2 in an order that makes no three in a line.
 SPREAD = [(c, r) for c in "acegikm" for r in (1, 2)] + [(c, r) for c in "bdfhjl" for r in (2, 1)]
@@ -270,6 +268,7 @@ def plant(path: Path, ply: int, name: str, place: int, change: int, honest: bool
             file.attrs["digest"] = np.bytes_(table_digest(header, value, records))
 
 
+@pytest.mark.hdf5
 @pytest.mark.parametrize(
     ("ply", "name", "place", "change", "honest", "error"),
     [
@@ -288,6 +287,7 @@ def test_planted_faults_are_found(
         tb.verify(path, "quick")
 
 
+@pytest.mark.hdf5
 def test_values_that_keep_the_counts_are_found_by_their_successors(path: Path) -> None:
     """Two values exchanged: digests and counts are right, only the rules can tell."""
     with h5py.File(path) as file:
@@ -314,6 +314,7 @@ def test_values_that_keep_the_counts_are_found_by_their_successors(path: Path) -
             tb.verify(path, level)
 
 
+@pytest.mark.hdf5
 def test_the_search_finds_a_wrong_value(path: Path) -> None:
     assert tb.verify(path, solver=True).solver == 627
     with h5py.File(path) as file:

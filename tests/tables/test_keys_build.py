@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import hdf5plugin
 import numpy as np
 import pytest
 
@@ -19,7 +18,6 @@ from tablebase.keys import build, cutting, join, plan, work
 from tablebase.keys.format import header_for
 from tablebase.keys.pieces import PieceStore, Task
 
-assert hdf5plugin  # registers the zstd filter: parts of who did not are joined all the same
 BOARDS = [
     "mnk 3x3 connect=3",
     "domineering 4x3",

@@ -3,7 +3,6 @@
 from functools import cache
 
 import h5py
-import hdf5plugin
 import numpy as np
 import pytest
 
@@ -18,7 +17,6 @@ from tablebase.keys.store import KeysFile, Packed, digest_layer
 from tablebase.oracles import Oracle
 from tablebase.tables import open_tablebase
 
-assert hdf5plugin  # registers the zstd filter
 BOARDS = [
     ("mnk 3x3", ""), ("mnk 3x3", "b2 a1"), ("puissance-plus 3x2", ""), ("domineering 3x3", ""),
     ("notakto 3x3", ""),
@@ -131,6 +129,7 @@ def test_the_oracle_answers_as_the_solver_without_searching(built):
             assert oracle.best_line(position).moves == solver.best_line(position)
 
 
+@pytest.mark.hdf5
 @pytest.mark.parametrize("ply", [3, 5, 7])
 def test_a_planted_fault_in_the_plies_is_found(tmp_path, ply):
     path = tmp_path / "forged.h5"

@@ -3,7 +3,6 @@
 from types import SimpleNamespace
 
 import h5py
-import hdf5plugin
 import numpy as np
 import pytest
 from builds import build_tablebase
@@ -18,8 +17,6 @@ from tablebase.files import hdf5
 from tablebase.files.packing import unpack
 from tablebase.halves.format import CHUNK_WORDS
 from tablebase.halves.store import TableFile
-
-assert hdf5plugin  # importing it is what teaches h5py to read zstd
 
 
 def can_win(position, stones):
@@ -89,6 +86,7 @@ def read_value(file, ranks, position):
     return int(bool(group["win"][rank // 64] & bit)) - int(bool(group["loss"][rank // 64] & bit))
 
 
+@pytest.mark.hdf5
 def test_someone_with_only_h5py_reads_the_right_values(sound):
     """Follows the recipe of `halves.format`; the plain index lists the places in order."""
     checked = 0

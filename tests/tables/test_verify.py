@@ -6,7 +6,6 @@ from functools import partial
 from pathlib import Path
 
 import h5py
-import hdf5plugin
 import numpy as np
 import pytest
 
@@ -26,7 +25,6 @@ from tablebase.halves.store import TableFile
 from tablebase.oracles import Oracle
 from tablebase.tables import open_tablebase
 
-assert hdf5plugin  # registers the zstd filter
 BOARD = Connect4Board(4, 4)
 
 
@@ -58,6 +56,7 @@ def test_a_giant_is_checked_without_walking_it(
     assert bool(found.positions) == (level != "quick")
 
 
+@pytest.mark.hdf5
 @pytest.mark.parametrize("level", ["spot", "quick"])
 def test_a_giant_is_counted_on_request_by_the_tasks_of_a_build(
     copy: Path, monkeypatch: pytest.MonkeyPatch, level: Level
@@ -94,6 +93,7 @@ def test_how_much_is_checked_is_told_chunk_by_chunk(
     assert (shares[0], shares[-1], len(set(shares))) == (0.0, 1.0, chunks + 1)
 
 
+@pytest.mark.hdf5
 def test_a_spot_check_reads_what_it_asks_for_and_finds_a_lie(
     copy: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -150,6 +150,7 @@ def test_a_sound_table_passes(sound: Path, level: Level) -> None:
     check(sound, level)
 
 
+@pytest.mark.hdf5
 def test_forging_nothing_changes_nothing(copy: Path) -> None:
     forge(copy, lambda file: None)
     check(copy, "full")
@@ -194,6 +195,7 @@ def decided_at_a_look(position: Connect4Position) -> bool:
     return any(board.has_line(stones | cell) for stones in sides for cell in cells)
 
 
+@pytest.mark.hdf5
 def test_a_value_where_a_look_decides_is_found_by_the_full_check(copy: Path) -> None:
     with open_tablebase(copy) as table:
         rng = np.random.default_rng(5)
@@ -206,6 +208,7 @@ def test_a_value_where_a_look_decides_is_found_by_the_full_check(copy: Path) -> 
         check(copy, "full")
 
 
+@pytest.mark.hdf5
 @pytest.mark.parametrize("number", [8, pytest.param(400, marks=pytest.mark.slow)])
 def test_every_forged_bit_of_a_ply_is_found_by_the_full_check(
     sound: Path, copy: Path, number: int
@@ -229,6 +232,7 @@ def test_every_forged_bit_of_a_ply_is_found_by_the_full_check(
     assert seen > number / 2
 
 
+@pytest.mark.hdf5
 def test_a_consistent_lie_about_many_values_is_found_by_the_sample(copy: Path) -> None:
     def swap_wins_and_losses(file: h5py.File) -> None:
         group = file[ply_name(10)]
@@ -243,6 +247,7 @@ def test_a_consistent_lie_about_many_values_is_found_by_the_sample(copy: Path) -
         check(copy, "full")
 
 
+@pytest.mark.hdf5
 def test_a_lie_about_one_value_is_found_by_the_solver(copy: Path) -> None:
     position, rank = quiet_position(copy, 8, seed=6)
     flip(copy, 8, "loss" if value_of(copy, position) == -1 else "win", rank)
@@ -283,6 +288,7 @@ def test_a_wrong_count_does_not_have_its_digest(copy: Path, name: str) -> None:
         check(copy, "quick")
 
 
+@pytest.mark.hdf5
 @pytest.mark.parametrize("name", ["positions", "win", "draw", "loss"])
 def test_counts_that_do_not_add_up_are_refused_at_opening(copy: Path, name: str) -> None:
     forge(copy, partial(count_one_more, names=[name]))
@@ -290,6 +296,7 @@ def test_counts_that_do_not_add_up_are_refused_at_opening(copy: Path, name: str)
         check(copy, "quick")
 
 
+@pytest.mark.hdf5
 @pytest.mark.parametrize(
     "names", [["positions", "win"], ["positions", "draw"], ["positions", "loss"], ["terminal"]]
 )
@@ -304,6 +311,7 @@ def count_one_more(file: h5py.File, names: list[str]) -> None:
         file[ply_name(7)].attrs[name] = int(file[ply_name(7)].attrs[name]) + 1
 
 
+@pytest.mark.hdf5
 @pytest.mark.parametrize(("less", "more"), [("win", "loss"), ("draw", "win"), ("loss", "draw")])
 def test_wrong_counts_that_add_up_are_found_by_the_full_check(
     copy: Path, less: str, more: str
@@ -318,6 +326,7 @@ def test_wrong_counts_that_add_up_are_found_by_the_full_check(
         check(copy, "full")
 
 
+@pytest.mark.hdf5
 @pytest.mark.parametrize("plies", [range(5), range(6, 11), range(16, 17)])
 def test_a_table_of_some_plies_is_checked_in_full(tmp_path: Path, plies: range) -> None:
     path = build(BOARD, tmp_path / "table.h5", plies=plies).path
@@ -350,6 +359,7 @@ def test_swapped_plies_do_not_have_their_digest(copy: Path) -> None:
         check(copy, "quick")
 
 
+@pytest.mark.hdf5
 def test_swapped_plies_with_fitting_digests_have_the_wrong_size(copy: Path) -> None:
     forge(copy, swap_plies)
     with pytest.raises(DamagedFileError, match="words"):
@@ -386,6 +396,7 @@ def value_of(path: Path, position: Connect4Position) -> int:
         return table.probe_wdl(position)
 
 
+@pytest.mark.hdf5
 def test_a_table_that_lies_is_an_error_by_name_or_harmless(copy: Path) -> None:
     """A line needs a move that keeps what the table says; a lie may leave none."""
     found = set()

@@ -13,7 +13,7 @@ import pytest
 
 from retro.games.catalogue import NAMES
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 GROUND = "retro.errors retro.jit retro.kernel_cache retro.version"
 LOW = f"{GROUND} retro.cores retro.answers retro.bits retro.deadline retro.once"
 SHARED_GAMES = (

@@ -11,7 +11,7 @@ from retro.kernel_cache import cache_folder
 from tablebase.files.places import tables_folder
 from tablebase.halves import rates
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 SEES_TABLES = "tablebase/perfect.py::tablebase.perfect.PerfectPlayer"  # says who answered
 
 
@@ -50,7 +50,7 @@ def test_a_user_with_settings_of_all_kinds(tmp_path, workers) -> None:
         "NUMBA_CACHE_DIR": "",
         "USERS_KERNELS": str(tmp_path / "cache" / "retro-tablebase"),
     }
-    test = "tests/test_suite.py::test_what_every_test_sees"
+    test = "tests/project/test_suite.py::test_what_every_test_sees"
     must_pass(test, tmp_path, workers, **users)
 
 

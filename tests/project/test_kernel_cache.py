@@ -23,7 +23,7 @@ for question in {questions}:
 """
 
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 CONSTANTS = "STEP = 1\n"
 INNER = """
 from retro.constants import STEP

@@ -8,7 +8,7 @@ import pytest
 
 from retro import ahead, kernel_cache
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 RECORDS = sorted(path.stem for path in ahead.SIGNATURES.glob("*.txt"))
 
 
