@@ -1,5 +1,6 @@
 """Tasks of a build: the same files from whoever runs them, however often; and what plans say."""
 
+import math
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import pairwise
@@ -18,7 +19,7 @@ from retro.walk.halves.mirroring import mirror_tasks
 from retro.walk.halves.prepared import prepare
 from retro.walk.halves.reading import find_reads
 from retro.walk.halves.task import task_groups, walk_alone
-from retro.walk.task import Task
+from retro.walk.task import STEP, Planes, Task
 from tablebase.halves.partial import PartialTable
 from tablebase.halves.plan import estimate_build
 from tablebase.halves.work import Site, Threads, do_task
@@ -144,6 +145,68 @@ def test_a_plan_cuts_layers_into_the_groups_that_a_build_has(in_strips):
             *(task.first for task in tasks),
             len(groups),
         ]
+
+
+def blocks_read(sizes, blocks, step):
+    """The blocks that a stone more (or less) in some column of one of these leads to."""
+    heights = [
+        {tuple(row): profile for profile, row in enumerate(half.tolist())}
+        for half in (sizes.left_heights, sizes.right_heights)
+    ]
+    found = set()
+    for block in blocks:
+        for side, half in enumerate((sizes.left_heights, sizes.right_heights)):
+            for column in range(half.shape[1]):
+                changed = half[block[side]].tolist()
+                changed[column] += step
+                other = list(block)
+                other[side] = heights[side].get(tuple(changed))
+                if other[side] is not None:
+                    found.add(tuple(other))
+    return found
+
+
+@pytest.mark.parametrize(("walk", "step"), STEP.items())
+@pytest.mark.parametrize("pieces", [1, 3])
+def test_tasks_fit_their_memory_with_all_that_they_read(in_strips, walk, step, pieces):
+    """As few as that allows: a block that several groups of a task read counts once."""
+    board, limit = Connect4Board(5, 5), 300_000
+    sizes = count_sizes(board, default_left_columns(board), board.start()).sizes
+    cutter, shared = Cutter(sizes), 0
+    for ply in range(1, board.cells):
+        side = counted_side(sizes, ply)
+
+        def words(first, last, side=side):
+            """Of some groups, and of what they read."""
+            whole, read = [], 0
+            for group in range(first, last):
+                own = range(side.cuts[group], side.cuts[group + 1])
+                blocks = [(int(side.left[i]), int(side.right[i])) for i in own]
+                if side.strip_of[group]:  # strips of a block read nothing in common
+                    share = side.words[group] / side.strip_of[group]
+                    there = blocks_read(sizes, blocks, step)
+                    read += sum(math.ceil(share * sizes.words[block]) for block in there)
+                else:
+                    whole += blocks
+            there = blocks_read(sizes, whole, step)
+            return int(side.words[first:last].sum()), read + sum(sizes.words[b] for b in there)
+
+        task = Task(walk, ply, 0, len(side.words))
+        most = limit // (8 * Planes(board.cells).of(walk, ply))
+        most_own = side.words.sum() // pieces
+        first = 0
+        for last, own, read in cutter.cut(task, side, limit, pieces).tolist():
+            assert (own, read) == words(first, last)
+            assert last == first + 1 or (own + read <= most and own <= most_own)
+            if last < len(side.words):
+                more = words(first, last + 1)
+                assert sum(more) > most or more[0] > most_own
+                shared += sum(words(first, last)) < sum(words(first, last - 1)) + sum(
+                    words(last - 1, last)
+                )
+            first = last
+        assert first == len(side.words)
+    assert shared > 10
 
 
 @pytest.mark.parametrize("memory", [1, 30_000, 10**6, 10**9])
