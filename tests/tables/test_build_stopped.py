@@ -23,7 +23,7 @@ from build_cases import (
 )
 from builds import build_tablebase, run_plan
 
-from retro.errors import ChecksumError, StorageError
+from retro.errors import StorageError
 from tablebase.halves.partial import PartialTable
 from tablebase.halves.plan import estimate_build
 
@@ -178,15 +178,6 @@ def test_groups_lost_in_both_layers_are_made_again_from_further_up(built_4x4, tm
         partial.forget_groups(walk, plies)
     run_plan(with_task_memory(estimate_build(SMALL), 30_000), path)
     assert_same_table(path, built_4x4)
-
-
-def test_a_group_that_is_lost_again_and_again_ends_the_build(tmp_path, monkeypatch):
-    def write_nothing(self, walk, ply, group, planes):
-        self.group(walk, ply, group.number).write_bytes(b"")
-
-    monkeypatch.setattr(PartialTable, "write_group", write_nothing)
-    with pytest.raises(ChecksumError, match="was made again 3 times"):
-        run_plan(with_task_memory(estimate_build(SMALL), 30_000), tmp_path / "table.h5")
 
 
 def test_a_lost_group_is_made_again_by_processes(built_4x4, tmp_path):

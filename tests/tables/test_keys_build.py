@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import tablebase as tb
-from retro.errors import ChecksumError, DoesNotFitError, LostGroupError, StorageError
+from retro.errors import DoesNotFitError, LostGroupError, StorageError
 from retro.index.keys.keys import Keys
 from retro.walk.keys.task import Limits
 from tablebase.keys import build, cutting, join, plan, work
@@ -138,23 +138,6 @@ def test_what_is_lost_of_a_ply_that_is_not_kept_is_counted_all_the_same(
         assert [c.positions for c in some.counts] == [c.positions for c in table.counts]
         assert [(c.win, c.loss) for c in some.counts] == [(c.win, c.loss) for c in table.counts]
         assert table.digest == tables[name]
-
-
-def test_a_piece_that_is_always_lost_ends_the_build(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(plan.Room, "keeps", lambda *_: False)
-    do_task = work.do_task
-
-    def spoil(site: Any, task: Any, limits: Any) -> None:
-        if (task.walk, task.ply) == ("walk", 3):
-            for path in site.store.folder.glob("walk-04-*.piece"):
-                path.unlink()
-        do_task(site, task, limits)
-
-    monkeypatch.setattr(work, "do_task", spoil)
-    with pytest.raises(ChecksumError, match="made again 3 times"):
-        tb.build(BOARDS[0], tmp_path / "t.h5", threads=1)
 
 
 def test_a_piece_that_another_process_removes_is_listed_or_missed(

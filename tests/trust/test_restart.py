@@ -4,14 +4,20 @@ Whatever was done to the files of a build that was stopped, one run of the same 
 same table, and says which of the three it did.
 """
 
+import os
 import random
+import re
 import shutil
 from pathlib import Path
 
 import pytest
+from build_cases import with_task_memory
+from builds import run_plan
 
 import tablebase as tb
+from retro.errors import ChecksumError
 from tablebase.files.restart import Restart
+from tablebase.halves.plan import estimate_build
 
 STOPS = {
     "4x3 connect=3": [("forward", 7), ("backward", 6)],
@@ -137,6 +143,44 @@ def test_a_short_build_that_was_killed_begins_again(tmp_path, digests):
     said, found = finish(tmp_path, "4x3 connect=3")
     assert found == digests["4x3 connect=3"]
     assert said == ["starting over: an earlier run was stopped and has kept nothing"]
+
+
+def build_in_files(board, path):
+    """Build with so little memory that every task reads from files."""
+    position = tb.board(board).start()
+    if position.board.game.index == "two-halves":
+        run_plan(with_task_memory(estimate_build(position.board), 30_000), path)
+    else:
+        tb.build(board, path, threads=1, memory=tb.plan(board).least_memory)
+
+
+@pytest.mark.parametrize("walk", ["alive", "walk"])
+@pytest.mark.parametrize("board", STOPS)
+@pytest.mark.parametrize("times", [3, 4])
+def test_a_file_that_is_always_lost_is_made_again_three_times(
+    tmp_path, monkeypatch, digests, board, walk, times
+):
+    """It is gone as soon as it is written, so many times; the first time is no repair."""
+    written, replace = [], os.replace
+
+    def lose(source, target):
+        replace(source, target)
+        name = Path(target).name
+        if re.fullmatch(rf"{walk}-03-.*\.(zst|piece)", name) and name in [*written, name][:1]:
+            written.append(name)
+            if len(written) <= times:
+                Path(target).unlink()
+
+    monkeypatch.setattr("os.replace", lose)
+    monkeypatch.setattr("tablebase.halves.plan.IN_MEMORY_BITS", 0)
+    path = tmp_path / "table.h5"
+    if times == 3:
+        build_in_files(board, path)
+        assert digest(path) == digests[board]
+    else:
+        with pytest.raises(ChecksumError, match="made again 3 times"):
+            build_in_files(board, path)
+    assert len(written) == 4
 
 
 def test_what_is_said_of_mending():
