@@ -34,7 +34,7 @@ from retro.games.connect4.rules import Connect4Board
 from retro.games.connect4.text import read_moves
 from retro.index.halves.layout import ranked_positions
 from retro.walk.halves.layers import backward, forward, prepare
-from tablebase.builds import build
+from tablebase.building.build import build
 
 DEFAULT_BOARDS = ["5x4", "5x5", "6x4", "6x5"]
 LARGE_BOARDS = ["6x6", "7x5", "7x6:4444443322"]

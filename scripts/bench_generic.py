@@ -24,7 +24,7 @@ from figures import in_own_process, print_rows
 from retro.cores import available_cores
 from retro.games.catalogue import make_board
 from retro.walk.keys import layers as walks
-from tablebase.builds import build
+from tablebase.building.build import build
 from tablebase.tables import open_tablebase
 
 DEFAULT_TABLES = [

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from retro.games.connect4.rules import Connect4Board
-from tablebase.builds import build
+from tablebase.building.build import build
 from tablebase.files.places import ENVIRONMENT_VARIABLE, table_path
 from tablebase.tables import open_tablebase
 

@@ -42,7 +42,7 @@ def noted(build: Callable[[], object]) -> list[str]:
 def records() -> dict[str, list[str]]:
     """What a build in memory calls; and what one with a limit calls, distances and all."""
     from retro.games.connect4.rules import Connect4Board
-    from tablebase.builds import build
+    from tablebase.building.build import build
 
     with tempfile.TemporaryDirectory() as folder:
         short = noted(lambda: build(Connect4Board(*BOARD), Path(folder) / "short.h5", threads=1))
@@ -55,8 +55,8 @@ def build_in_tasks(path: Path) -> None:
     from retro.games.connect4.rules import Connect4Board
     from retro.walk.halves import layer
     from tablebase.halves.build import run
+    from tablebase.halves.order import How, Order
     from tablebase.halves.plan import estimate_build
-    from tablebase.plans import How, Order
 
     layer.GROUP_WORDS = STRIPS
     plan = estimate_build(Connect4Board(*IN_STRIPS), How(threads=1, distances=True))

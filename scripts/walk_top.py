@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from retro.memory import memory_bytes
-from tablebase.builds import build, plan
+from tablebase.building.build import build, plan
 from tablebase.files.atomic import parts_folder, parts_size
 from tablebase.units import size
 
 if TYPE_CHECKING:
-    from tablebase.plans import Progress
+    from tablebase.building.plan import Progress
 
 
 class Enough(Exception):

@@ -25,24 +25,24 @@ if TYPE_CHECKING:
     from retro.search import Solver
     from retro.search import Solver as solver
     from tablebase.answers import Counts, Line, Probe, RatedMove, Solution, Verified
-    from tablebase.builds import Built, build, plan
+    from tablebase.building.build import Built, build, plan
+    from tablebase.building.plan import Plan, Progress
     from tablebase.checks import verify
     from tablebase.oracles import Oracle, oracle
     from tablebase.perfect import PerfectPlayer
-    from tablebase.plans import Plan, Progress
     from tablebase.tables import Table, open_tablebase
 
 _HOMES = {
     "Board": "retro.games.game.Board",
-    "Built": "tablebase.builds.Built",
+    "Built": "tablebase.building.build.Built",
     "Counts": "tablebase.answers.Counts",
     "Line": "tablebase.answers.Line",
     "Oracle": "tablebase.oracles.Oracle",
     "PerfectPlayer": "tablebase.perfect.PerfectPlayer",
-    "Plan": "tablebase.plans.Plan",
+    "Plan": "tablebase.building.plan.Plan",
     "Position": "retro.games.game.Position",
     "Probe": "tablebase.answers.Probe",
-    "Progress": "tablebase.plans.Progress",
+    "Progress": "tablebase.building.plan.Progress",
     "RatedMove": "tablebase.answers.RatedMove",
     "Solution": "tablebase.answers.Solution",
     "Solver": "retro.search.Solver",
@@ -50,10 +50,10 @@ _HOMES = {
     "Table": "tablebase.tables.Table",
     "Verified": "tablebase.answers.Verified",
     "board": "retro.games.catalogue.make_board",
-    "build": "tablebase.builds.build",
+    "build": "tablebase.building.build.build",
     "open_tablebase": "tablebase.tables.open_tablebase",
     "oracle": "tablebase.oracles.oracle",
-    "plan": "tablebase.builds.plan",
+    "plan": "tablebase.building.build.plan",
     "solver": "retro.search.Solver",
     "verify": "tablebase.checks.verify",
 }

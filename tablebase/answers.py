@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from retro.errors import TablebaseError
     from retro.games.game import Board, Position
-    from tablebase.plans import Plan
+    from tablebase.building.plan import Plan
     from tablebase.strategy import Strategy
 
 __all__ = [

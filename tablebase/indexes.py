@@ -19,7 +19,6 @@ from tablebase.files.hdf5 import index_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     import numpy as np
     from numpy.typing import NDArray
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
     from retro.search.connect4.leaves import Leaves
     from tablebase.answers import Answers, Level, Report, Verified
     from tablebase.files.remote import Source
-    from tablebase.plans import How, Order, Plan
 
 
 class Reader(Described, Protocol):
@@ -86,11 +84,6 @@ class Index(Protocol):
     """What the module of an index offers: `tablebase.halves.index`, `tablebase.keys.index`."""
 
     def open_file(self, path: Source, cache_bytes: int) -> Reader: ...
-    def plan(self, root: Position, plies: range | None, how: How) -> Plan: ...
-    def build(self, plan: Plan, path: Path, order: Order) -> None:
-        """Build the file, or finish what was begun."""
-        ...
-
     def check(
         self, reader: Reader, level: Level, seed: int, report: Report, *, counts: bool
     ) -> Verified: ...

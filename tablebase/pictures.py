@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tablebase.answers import Counts
-    from tablebase.plans import Plan
+    from tablebase.building.plan import Plan
 
 BAR = 120.0  # the width of a bar
 COLOURS = {"win": "#00725c", "draw": "#5b6675", "loss": "#a8326b"}

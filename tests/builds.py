@@ -7,8 +7,8 @@ import tablebase as tb
 from tablebase.files.atomic import only_builder
 from tablebase.halves.build import run
 from tablebase.halves.format import Header, PlyRecord
+from tablebase.halves.order import Order
 from tablebase.halves.store import TableFile
-from tablebase.plans import Order
 
 
 @dataclass(frozen=True)

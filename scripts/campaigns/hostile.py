@@ -24,7 +24,7 @@ import zstandard
 import tablebase as tb
 from campaigns.common import Campaign, Case, Guinea, scratch, smallest
 from retro.errors import TablebaseError
-from tablebase.files.chunks import fletcher32, unpack_chunk
+from tablebase.files.frames import Packing, fletcher32, unpack
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -258,7 +258,7 @@ def _words(dataset: h5py.Dataset) -> Any:
     with contextlib.suppress(Exception):
         frame = dataset.id.read_direct_chunk((0,))[1]
         if dataset.fletcher32:
-            found[:] = unpack_chunk(frame, dataset.dtype, len(found), shuffle=dataset.shuffle)
+            unpack(frame, found, Packing(shuffle=dataset.shuffle, fletcher=True))
         else:
             found[:] = np.frombuffer(zstandard.ZstdDecompressor().decompress(frame), "<u8")
     return found

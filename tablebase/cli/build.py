@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
     from retro.games.game import Board, Position
     from tablebase.cli.grammar import Asked
-    from tablebase.plans import Means
 
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
@@ -98,24 +97,23 @@ def build_command(asked: Asked) -> int:
     return (_plan if asked.options.plan else _build)(asked, board, root, path)
 
 
-def _means(options: argparse.Namespace) -> Means:
-    return {
-        "memory": options.memory,
-        "threads": options.threads,
-        "processes": options.processes,
-        "counts": options.counts == "on",
-        "distances": options.distances,
-        "cluster": options.cluster,
-        "task_memory": options.task_memory,
-    }
-
-
 def _plan(asked: Asked, board: Board, root: Position | None, path: Path) -> int:
     from tablebase import plan
     from tablebase.files.atomic import parts_place
 
     options = asked.options
-    found = plan(board, root=root, plies=options.plies, **_means(options))
+    found = plan(
+        board,
+        root=root,
+        plies=options.plies,
+        memory=options.memory,
+        threads=options.threads,
+        processes=options.processes,
+        counts=options.counts == "on",
+        distances=options.distances,
+        cluster=options.cluster,
+        task_memory=options.task_memory,
+    )
     folder = parts_place(path, options.work_dir).parent
     obstacle = found.obstacle(folder)
     if options.json:
@@ -142,7 +140,13 @@ def _build(asked: Asked, board: Board, root: Position | None, path: Path) -> int
                 path,
                 root=root,
                 plies=options.plies,
-                **_means(options),
+                memory=options.memory,
+                threads=options.threads,
+                processes=options.processes,
+                counts=options.counts == "on",
+                distances=options.distances,
+                cluster=options.cluster,
+                task_memory=options.task_memory,
                 work_dir=options.work_dir,
                 force=options.force,
                 report=progress.report,

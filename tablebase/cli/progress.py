@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from rich.progress import Progress as Bar
 
-    from tablebase.plans import Progress
+    from tablebase.building.plan import Progress
 
 SECONDS_BETWEEN_LINES = 2.0
 QUIET_SECONDS = 1.0  # no rate, and nothing of a search, before that

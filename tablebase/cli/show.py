@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from retro.answers import Line, Probe, RatedMove
     from retro.games.game import Board, Position
     from tablebase.answers import Json, Verified
-    from tablebase.plans import Labour, Plan
+    from tablebase.building.plan import Labour, Plan
     from tablebase.strategy import Strategy
     from tablebase.tables import Table
 

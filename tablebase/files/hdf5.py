@@ -16,7 +16,7 @@ import contextlib
 import stat
 from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import h5py
 import numpy as np
@@ -33,14 +33,13 @@ from retro.errors import (
 )
 from retro.version import VERSION as GENERATOR_VERSION
 from tablebase.files.atomic import Closing, storage_errors, whole_file
-from tablebase.files.chunks import pack_chunk, unpack_chunk
+from tablebase.files.frames import Packing, pack, unpack
 from tablebase.files.opening import read_integer, read_integers, read_text, reading
 from tablebase.files.remote import RemoteFile, Source
 from tablebase.files.seal import FORMAT, said, table_digest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-    from concurrent.futures import Executor
 
     from _typeshed import DataclassInstance
     from numpy.typing import NDArray
@@ -221,7 +220,7 @@ def _dataset_properties() -> h5py.h5p.PropDCID:
 
 
 def _make_dataset(
-    group: Group, name: str, shape: tuple[int, np.dtype[np.generic]], chunk: int, filters: Filters
+    group: Group, name: str, shape: tuple[int, np.dtype[np.generic]], chunk: int, packing: Packing
 ) -> h5py.h5d.DatasetID:
     """A data set that says how its chunks are packed; nobody here asks HDF5 to do it.
 
@@ -232,22 +231,14 @@ def _make_dataset(
     properties = _dataset_properties()
     if length:
         properties.set_chunk((min(length, chunk),))
-        if filters.shuffle:
+        if packing.shuffle:
             properties.set_shuffle()
-        properties.set_filter(ZSTD_FILTER, h5py.h5z.FLAG_OPTIONAL, (filters.level,))
-        if filters.checksum:
+        properties.set_filter(ZSTD_FILTER, h5py.h5z.FLAG_OPTIONAL, (packing.level,))
+        if packing.fletcher:
             properties.set_fletcher32()
     space = h5py.h5s.create_simple((length,))
     kind = h5py.h5t.py_create(dtype)
     return h5py.h5d.create(group.id, name.encode(), kind, space, properties)
-
-
-class Filters(NamedTuple):
-    """How chunks are packed."""
-
-    level: int
-    shuffle: bool = False
-    checksum: bool = False
 
 
 def write_frames(
@@ -264,8 +255,8 @@ def write_frames(
     Each chunk is its number and a zstd frame of each array; a frame that is empty is left
     out: HDF5 reads it as zeros.
     """
-    shape = (words, np.dtype("<u8"))
-    datasets = [_make_dataset(group, name, shape, chunk, Filters(level)) for name in names]
+    shape, packing = (words, np.dtype("<u8")), Packing(level)
+    datasets = [_make_dataset(group, name, shape, chunk, packing) for name in names]
     for number, here in frames:
         for dataset, frame in zip(datasets, here, strict=True):
             if frame:
@@ -311,71 +302,29 @@ def write_plain(group: Group, name: str, content: bytes) -> None:
     dataset.write(h5py.h5s.ALL, h5py.h5s.ALL, np.frombuffer(content, np.uint8))
 
 
-def write_array(
-    group: Group, name: str, array: NDArray[np.generic], chunk: int, *, level: int, shuffle: bool
+def write_chunks(
+    group: Group,
+    name: str,
+    shape: tuple[int, np.dtype[np.generic]],
+    chunk: int,
+    packing: Packing,
+    frames: Iterable[bytes],
 ) -> None:
-    """Write an array in chunks, zstd with a checksum for each of them (`chunks`)."""
-    filters = Filters(level, shuffle, checksum=True)
-    dataset = _make_dataset(group, name, (len(array), array.dtype), chunk, filters)
-    length = min(len(array), chunk)
-    for begin in range(0, len(array), chunk):
-        packed = pack_chunk(array[begin : begin + chunk], length, level=level, shuffle=shuffle)
-        dataset.write_direct_chunk((begin,), packed)
+    """Write an array whose chunks are packed already, all of them, in order."""
+    dataset = _make_dataset(group, name, shape, chunk, packing)
+    for number, frame in enumerate(frames):
+        dataset.write_direct_chunk((number * chunk,), frame)
 
 
-class ChunkedArray:
-    """An array that is written as `write_array` would, stretch after stretch."""
-
-    def __init__(
-        self,
-        group: Group,
-        name: str,
-        shape: tuple[int, np.dtype[np.generic]],
-        chunk: int,
-        filters: Filters,
-    ) -> None:
-        self._dataset = _make_dataset(group, name, shape, chunk, filters)
-        self._length, self._filters, self._dtype = min(shape[0], chunk), filters, shape[1]
-        self._size = shape[0]
-
-    def write(self, first: int, items: NDArray[np.generic], pool: Executor) -> None:
-        """Write items that begin where a chunk does; chunks are packed side by side."""
-        begins = range(0, len(items), max(1, self._length))
-
-        def packed(begin: int) -> bytes:
-            part = items[begin : begin + self._length]
-            level, shuffle = self._filters.level, self._filters.shuffle
-            return pack_chunk(part, self._length, level=level, shuffle=shuffle)
-
-        for begin, content in zip(begins, pool.map(packed, begins), strict=True):
-            self._dataset.write_direct_chunk((first + begin,), content)
-
-    def chunks(self) -> Iterator[NDArray[np.generic]]:
-        """What was written, read back chunk by chunk."""
-        for first in range(0, self._size, max(1, self._length)):
-            packed = self._dataset.read_direct_chunk((first,))[1]
-            shuffle = self._filters.shuffle
-            items = unpack_chunk(packed, self._dtype, self._length, shuffle=shuffle)
-            yield items[: self._size - first]
-
-
-def copy_array(source: Group, name: str, target: Group, *, level: int) -> None:
-    """Copy an array that `write_array` wrote; its chunks stay packed as they are.
-
-    HDF5's own copy writes beyond its memory (HDF5 2.0) if it knows the zstd filter, because
-    `hdf5plugin` is imported, and whoever wrote the array did not.
-    """
-    found = source[name]
-    shape, chunk = (len(found), found.dtype), found.chunks[0] if len(found) else 0
-    filters = Filters(level, found.shuffle, found.fletcher32)
-    dataset = _make_dataset(target, name, shape, chunk, filters)
-    for first in range(0, len(found), max(1, chunk)):
-        mask, packed = found.id.read_direct_chunk((first,))
-        dataset.write_direct_chunk((first,), packed, mask)
+def pack_chunk(items: NDArray[np.generic], length: int, packing: Packing) -> bytes:
+    """A chunk of `length` items, filled up with zeros as HDF5 wants it."""
+    whole = np.zeros(length, items.dtype)
+    whole[: len(items)] = items
+    return pack(whole, packing)
 
 
 def read_array(group: Group, name: str, begin: int = 0, end: int | None = None) -> NDArray[Any]:
-    """Some items of an array that `write_array` wrote, by default all."""
+    """Some items of an array that `write_chunks` wrote, by default all."""
     dataset = group[name]
     if dataset.ndim != 1:
         raise ChecksumError(f"{name} is no array of one dimension")
@@ -385,9 +334,9 @@ def read_array(group: Group, name: str, begin: int = 0, end: int | None = None) 
     if not len(found):
         return found
     (length,) = dataset.chunks
+    packing, items = Packing(shuffle=dataset.shuffle, fletcher=True), np.empty(length, dtype)
     for first in range(begin // length * length, end, length):
-        packed = _stored_chunk(dataset.id, name, first)
-        items = unpack_chunk(packed, dtype, length, shuffle=dataset.shuffle)
+        unpack(_stored_chunk(dataset.id, name, first), items, packing)
         low, high = max(begin, first), min(end, first + length)
         found[low - begin : high - begin] = items[low - first : high - first]
     return found

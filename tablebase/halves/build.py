@@ -29,14 +29,15 @@ from retro.walk.halves.layers import split_task, whole_task
 from retro.walk.halves.mirroring import mirror_tasks
 from retro.walk.halves.task import is_first_layer
 from retro.walk.task import STEP, Tally, Task
+from tablebase.building.plan import Progress
 from tablebase.files.packing import ChunkJoiner, pack_chunk
 from tablebase.halves.format import CHUNK_WORDS, PlyRecord, plane_digest
 from tablebase.halves.groups import Committed, MemoryStore
+from tablebase.halves.order import Order, local_processes
 from tablebase.halves.partial import PartialTable
 from tablebase.halves.plan import TASKS_PER_WORKER, Estimate
 from tablebase.halves.store import write_table
 from tablebase.halves.work import Elsewhere, Site, Threads, prepare_header
-from tablebase.plans import Order, Progress, local_processes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
 
     from retro.walk.halves.prepared import Prepared
     from retro.walk.task import Walk
-    from tablebase.files.restart import Restart
+    from tablebase.building.resume import Resume
     from tablebase.halves.plan import Shift
     from tablebase.halves.work import Crew
 
@@ -107,7 +108,7 @@ def count_positions(plan: Estimate, folder: Path) -> Iterator[tuple[int, Tally]]
 def _crew(plan: Estimate, partial: PartialTable, site: Site, order: Order) -> Crew:
     """Who works, as the plan has it."""
     if order.pool is not None and plan.hire is not None:
-        order.pool.employ(partial.require_worker, **plan.hire._asdict())
+        order.pool.attach(partial.require_worker, **plan.hire._asdict())
         return Elsewhere(partial, order.pool)
     if plan.processes:
         return Elsewhere(partial, local_processes(plan.workers))
@@ -122,7 +123,7 @@ def _prepare(plan: Estimate) -> Prepared:
     return prepared
 
 
-def _resume(partial: PartialTable, restart: Restart) -> int:
+def _resume(partial: PartialTable, restart: Resume) -> int:
     """The ply with which the backward walk goes on. What cannot be gone on from is removed.
 
     A finished ply that is damaged cannot be made again: of the values it came from only those
@@ -142,16 +143,16 @@ def _resume(partial: PartialTable, restart: Restart) -> int:
     if why:
         restart.starts_over(why)
     elif is_restart:
-        restart.goes_on(f"{len(finished)} of {len(plies)} plies are finished")
+        restart.resumes(f"{len(finished)} of {len(plies)} plies are finished")
         for wrong in partial.sweep():
-            restart.mends(wrong)
+            restart.rebuilds(wrong)
     return plies[-1] - len(finished)
 
 
 class Mending:
     """Has lost groups made again, however many layers up they were lost, and tries once more."""
 
-    def __init__(self, crew: Crew, memory: dict[Walk, int], restart: Restart) -> None:
+    def __init__(self, crew: Crew, memory: dict[Walk, int], restart: Resume) -> None:
         self._crew, self._memory, self._restart = crew, memory, restart
         self._made: dict[tuple[str, int, int], int] = {}  # when each was made again
         self.clock = 0  # how many were made again
@@ -176,7 +177,7 @@ class Mending:
         if lost[name] > TIMES_MADE_AGAIN:
             raise ChecksumError(f"{error}; it was made again {TIMES_MADE_AGAIN} times") from error
         if self._made.get(name, -1) < began:
-            self._restart.mends(str(error))
+            self._restart.rebuilds(str(error))
             walk, number = cast("Walk", error.walk), error.number
             task = Task(walk, error.ply, number, number + 1, self._memory[walk])
             self.insist(lambda: self._crew.remake(task).result())

@@ -30,6 +30,7 @@ from retro.index.halves.layout import default_left_columns
 from retro.index.halves.sizes import Counted, count_sizes
 from retro.walk.halves.batches import Cutter, counted_side
 from retro.walk.task import STEP, Planes, Task
+from tablebase.building.plan import Labour, PlyPlan
 from tablebase.halves.format import CHUNK_WORDS, VERSION, WITH_DISTANCES, Header
 from tablebase.halves.memory import (
     BASE,
@@ -42,16 +43,16 @@ from tablebase.halves.memory import (
     lists_memory,
     worker_memory,
 )
+from tablebase.halves.order import Hire, How
 from tablebase.halves.rates import Work, machine_factor, seconds_of
 from tablebase.machine import available_memory
-from tablebase.plans import Hire, How, Labour, PlyPlan
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from retro.games.connect4.rules import Connect4Board
     from retro.walk.task import Walk
-    from tablebase.plans import Hand
+    from tablebase.halves.order import Hand
 
 SECONDS_AT_LEAST = 1.5  # Python's start, kernels loaded, the calibration, parts joined
 SECONDS_PER_TASK = 0.002

@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING
 from retro.errors import TablebaseError
 from retro.games.catalogue import make_board
 from tablebase.answers import error_json, plan_json
-from tablebase.builds import build, plan
+from tablebase.building.build import build, plan
 from tablebase.files.places import table_path
 
 if TYPE_CHECKING:
     from tablebase.answers import Json
-    from tablebase.plans import Progress
+    from tablebase.building.plan import Progress
 
 
 def main() -> int:

@@ -12,7 +12,7 @@ import pytest
 from cli_cases import Ask
 
 from retro import errors
-from tablebase import plans
+from tablebase.building import plan as plans
 from tablebase.halves import plan as halves_plan
 
 
@@ -96,11 +96,12 @@ def test_an_interrupted_build_says_how_to_go_on(
 
     line = f"bt mnk 3x3 --dir {tmp_path}"
     with monkeypatch.context() as patched:
-        patched.setattr("tablebase.keys.work.walk_back", interrupt)
+        patched.setattr("tablebase.building.keys.plan.MOST_IN_MEMORY", 0)
+        patched.setattr("tablebase.building.keys.tasks.walk_back", interrupt)
         said = ask(line)
     assert said.status == errors.EXIT_INTERRUPTED
     assert "the same command resumes there" in said.err
-    assert list(tmp_path.glob("*.partial/alive-09-*.piece"))
+    assert list(tmp_path.glob("*.partial/alive-09-*.part"))
     assert ask(line).status == 0
     assert not list(tmp_path.glob("*.partial"))
 

@@ -7,9 +7,9 @@ import pytest
 
 from retro.games.catalogue import find_game
 from retro.search import Solver
+from tablebase.building.plan import Progress
 from tablebase.cli import progress
 from tablebase.cli.progress import BuildProgress, SearchProgress, Ticker
-from tablebase.plans import Progress
 
 
 @pytest.fixture

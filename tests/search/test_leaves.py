@@ -15,7 +15,7 @@ from retro.search.connect4 import bits
 from retro.search.connect4 import goals as engine_goals
 from retro.search.connect4 import search as search_module
 from retro.search.connect4.leaves import ANSWERED, ASKED, NO_VALUE, Leaves, NoLeaves, leaf_values
-from tablebase.builds import build
+from tablebase.building.build import build
 from tablebase.halves import leaves as table_leaves
 from tablebase.tables import Table, open_tablebase
 

@@ -19,6 +19,7 @@ def few_samples(monkeypatch):
 def in_files(monkeypatch):
     """Builds keep their groups in files, as those of large boards do."""
     monkeypatch.setattr("tablebase.halves.plan.IN_MEMORY_BITS", 0)
+    monkeypatch.setattr("tablebase.building.keys.plan.MOST_IN_MEMORY", 0)
 
 
 @pytest.fixture

@@ -110,10 +110,10 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 from retro.games.connect4.rules import Connect4Board
-from tablebase.builds import build
+from tablebase.building.build import build
 from tablebase.halves.build import run
 from tablebase.halves.plan import estimate_build
-from tablebase.plans import Order
+from tablebase.halves.order import Order
 
 size, path, memory = sys.argv[1:]
 board = Connect4Board(*map(int, size.split("x")))

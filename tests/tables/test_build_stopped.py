@@ -56,7 +56,7 @@ from pathlib import Path
 from retro.games.connect4.rules import Connect4Board
 from retro.walk.halves import layer
 from tablebase.halves import plan
-from tablebase.builds import build
+from tablebase.building.build import build
 
 plan.IN_MEMORY_BITS = 0
 layer.GROUP_WORDS = {groups}

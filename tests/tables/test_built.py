@@ -10,7 +10,7 @@ from strategies import published
 
 from retro.games.connect4.rules import Connect4Board
 from tablebase.answers import COUNT_NAMES
-from tablebase.builds import build
+from tablebase.building.build import build
 from tablebase.tables import open_tablebase
 
 BUILT = {

@@ -26,9 +26,9 @@ from retro.errors import (
     UnreachableError,
 )
 from retro.games.connect4.rules import Connect4Board
+from tablebase.halves.order import Hand, How
 from tablebase.halves.partial import PartialTable
 from tablebase.halves.plan import estimate_build
-from tablebase.plans import Hand, How
 
 pytest.importorskip("distributed", reason="clusters need the extra `cluster`")
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
@@ -288,13 +288,13 @@ def test_a_plan_for_workers_elsewhere():
     assert {shift.workers for shift in large.shifts.values()} == {5}
     with pytest.raises(DoesNotFitError, match="no worker has room"):
         estimate_build(BOARD, How(hands=hands, task_memory=5_000_000_000))
-    with pytest.raises(DoesNotFitError, match="wanted at least"):
+    with pytest.raises(DoesNotFitError, match="the largest group needs"):
         estimate_build(BOARD, How(hands=hands, task_memory=1_000))
 
 
 def test_what_is_no_cluster_is_named(tmp_path, monkeypatch):
     path = tmp_path / "table.h5"
-    monkeypatch.setattr("tablebase.cluster.SECONDS_TO_CONNECT", 0.5)
+    monkeypatch.setattr("tablebase.building.cluster.SECONDS_TO_CONNECT", 0.5)
     with pytest.raises(UnreachableError, match="no Dask scheduler answers at tcp://127"):
         tb.build("4x4", path, cluster="tcp://127.0.0.1:9")
     for wrong in ("here", "nowhere://x"):

@@ -20,11 +20,11 @@ from tablebase.checks import verify
 from tablebase.files.packing import digest_chunk
 from tablebase.files.seal import ply_name, table_digest
 from tablebase.halves.format import CHUNK_WORDS, plane_digest
+from tablebase.halves.order import How
 from tablebase.halves.plan import estimate_build
 from tablebase.halves.store import TableFile
 from tablebase.oracles import Oracle
 from tablebase.perfect import PerfectPlayer
-from tablebase.plans import How
 from tablebase.tables import open_tablebase
 
 BOARDS = [

@@ -232,7 +232,7 @@ def test_nothing_is_kept_of_plies_behind_the_end(
     board = tb.board("mnk 2x3 connect=2")
     with pytest.raises(BadTextError, match=refused):
         tb.plan(board, plies=range(6, 7))
-    monkeypatch.setattr("tablebase.keys.plan.forecast", partial(forecast, most_edges=9))
+    monkeypatch.setattr("tablebase.building.keys.plan.forecast", partial(forecast, most_edges=9))
     with pytest.raises(BadTextError, match=refused):
         tb.build(board, tmp_path / "t.h5", plies=range(6, 7))
     assert list(tmp_path.iterdir()) == []

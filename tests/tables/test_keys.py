@@ -29,14 +29,13 @@ from retro.errors import (
 from retro.games.grid import GridPosition
 from retro.games.mnk.rules import MnkBoard
 from retro.walk.keys.task import Limits
+from tablebase.building.keys import join as keys_join
+from tablebase.building.keys.tasks import KeysTasks
 from tablebase.files.places import table_path
 from tablebase.files.seal import table_digest
 from tablebase.keys import check as keys_check
-from tablebase.keys import join as keys_join
-from tablebase.keys import plan as keys_plan
 from tablebase.keys import reader as keys_reader
 from tablebase.keys import store as keys_store
-from tablebase.keys import work as keys_work
 from tablebase.keys.store import KeysFile, pack_values, unpack_values
 
 BOARD = MnkBoard(3, 3, 3)
@@ -179,6 +178,7 @@ class Stop(Exception):
 
 
 @pytest.mark.parametrize(("phase", "ply"), [("forward", 3), ("forward", 9), ("backward", 5)])
+@pytest.mark.usefixtures("in_files")
 def test_an_interrupted_build_goes_on(
     finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, phase: str, ply: int
 ) -> None:
@@ -191,13 +191,13 @@ def test_an_interrupted_build_goes_on(
     with pytest.raises(Stop):
         tb.build(BOARD, path, report=stop)
     done: set[tuple[str, int]] = set()
-    work = keys_work.do_task
+    do = KeysTasks.do
 
-    def watched(site: Any, task: Any, limits: Any) -> None:
+    def watched(self: Any, task: Any) -> None:
         done.add((task.walk, task.ply))
-        work(site, task, limits)
+        do(self, task)
 
-    monkeypatch.setattr(keys_work, "do_task", watched)
+    monkeypatch.setattr(KeysTasks, "do", watched)
     tb.build(BOARD, path)
     forward = range(ply + 1, 10) if phase == "forward" else ()
     back = range(10) if phase == "forward" else range(ply)
@@ -208,6 +208,7 @@ def test_an_interrupted_build_goes_on(
 
 @pytest.mark.parametrize("kind", ["alive-04", "alive-07", "walk-07", "walk-08", "ply-08"])
 @pytest.mark.parametrize("is_there", [True, False], ids=["damaged", "missing"])
+@pytest.mark.usefixtures("in_files")
 def test_damaged_parts_are_made_again(
     finished: Path, tmp_path: Path, kind: str, is_there: bool
 ) -> None:
@@ -349,15 +350,16 @@ def test_values_there_and_back(numbers: list[int]) -> None:
     assert unpack_values(packed, len(numbers)).tolist() == numbers
 
 
-def test_too_little_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.usefixtures("in_files")
+def test_too_little_memory(tmp_path: Path) -> None:
     """The forecast may err: a group that turns out not to fit ends the build by name."""
-    monkeypatch.setattr(keys_plan.Room, "limits", lambda *_: Limits(2, 1000))
-    with pytest.raises(
-        DoesNotFitError, match=r"x does not fit: groups .* what is finished is kept"
-    ):
-        tb.build(BOARD, tmp_path / "x.h5")
-    assert list(tmp_path.glob("*.partial/alive-03-*.piece"))
-    monkeypatch.undo()
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(KeysTasks, "limits", lambda *_: Limits(2, 1000))
+        with pytest.raises(
+            DoesNotFitError, match=r"x does not fit: groups .* what is finished is kept"
+        ):
+            tb.build(BOARD, tmp_path / "x.h5")
+    assert list(tmp_path.glob("*.partial/alive-03-*.part"))
     walked: list[tuple[str, int]] = []
     tb.build(BOARD, tmp_path / "x.h5", report=lambda p: walked.append((p.phase, p.ply)))
     assert ("forward", 2) not in walked

@@ -14,10 +14,14 @@ import tablebase as tb
 from retro.errors import DoesNotFitError, LostGroupError, StorageError
 from retro.index.keys.keys import Keys
 from retro.walk.keys.task import Limits
-from tablebase.keys import build, cutting, join, plan, work
+from retro.walk.task import Task
+from tablebase.building.keys import cutting, join, plan
+from tablebase.building.keys.builder import KeysBuild
+from tablebase.building.keys.tasks import KeysTasks
+from tablebase.building.partial import Partial, part_name
 from tablebase.keys.format import header_for
-from tablebase.keys.pieces import PieceStore, Task
 
+pytestmark = pytest.mark.usefixtures("in_files")
 BOARDS = [
     "mnk 3x3 connect=3",
     "domineering 4x3",
@@ -56,9 +60,9 @@ def tables(distances: bool, tmp_path_factory: pytest.TempPathFactory) -> dict[st
 @pytest.fixture
 def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
     """So little memory that every layer stays in files, in many pieces and stretches."""
-    monkeypatch.setattr(plan.Room, "keeps", lambda *_: False)
-    monkeypatch.setattr(plan.Room, "limits", lambda *_: Limits(300, 200))
-    monkeypatch.setattr(plan.Room, "stretch", lambda *_: 50)
+    monkeypatch.setattr(plan.Budget, "keeps", lambda *_: False)
+    monkeypatch.setattr(KeysTasks, "limits", lambda *_: Limits(300, 200))
+    monkeypatch.setattr(plan.Budget, "stretch", lambda *_: 50)
     monkeypatch.setattr(cutting, "LEAST_KEYS", 10)
 
 
@@ -86,23 +90,23 @@ def test_what_is_lost_on_the_way_is_made_again(
     """A piece of every layer is damaged or removed before it is read the first time."""
     name, path = BOARDS[0], tmp_path / "t.h5"
     begun: set[tuple[str, int]] = set()
-    do_task = work.do_task
+    do = KeysTasks.do
 
-    def spoil(site: Any, task: Any, limits: Any) -> None:
+    def spoil(self: Any, task: Any) -> None:
         if (task.walk, task.ply) not in begun:
             begun.add((task.walk, task.ply))
             ply = task.ply - 1 if task.walk == "alive" else task.ply + 1
             for kind in ("alive", "walk") if task.walk == "walk" else ("alive",):
-                there = sorted(site.store.folder.glob(f"{kind}-{ply:02d}-*.piece"))
+                there = sorted(self.partial.folder.glob(f"{kind}-{ply:02d}-*.part"))
                 if there and task.ply % 2:
                     there[0].unlink()
                 elif there:
                     content = bytearray(there[-1].read_bytes())
                     content[len(content) // 2] ^= 0x55
                     there[-1].write_bytes(content)
-        do_task(site, task, limits)
+        do(self, task)
 
-    monkeypatch.setattr(work, "do_task", spoil)
+    monkeypatch.setattr(KeysTasks, "do", spoil)
     built = tb.build(name, path, threads=1, distances=distances)
     assert digest(built.path) == tables[name]
     assert len(begun) > 15
@@ -115,12 +119,12 @@ def test_what_is_lost_of_a_ply_that_is_not_kept_is_counted_all_the_same(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
     """Nobody but the counts needs its values when they are lost after the walk."""
-    name, path, finish = BOARDS[0], tmp_path / "t.h5", build._Build._finish
+    name, path, finish = BOARDS[0], tmp_path / "t.h5", KeysBuild.finish
     spoiled = []
 
-    def spoil(self: Any, ply: int) -> Any:
-        there = sorted(self._store.folder.glob(f"{kind}-{ply:02d}-*.piece"))
-        if ply == 2 and not spoiled:
+    def spoil(self: Any, phase: Any, ply: int) -> Any:
+        there = sorted(self.tasks.partial.folder.glob(f"{kind}-{ply:02d}-*.part"))
+        if (phase, ply) == ("backward", 2) and not spoiled:
             spoiled.extend(there)
             if how == "removed":
                 there[0].unlink()
@@ -128,9 +132,9 @@ def test_what_is_lost_of_a_ply_that_is_not_kept_is_counted_all_the_same(
                 content = bytearray(there[0].read_bytes())
                 content[-6] ^= 0x55
                 there[0].write_bytes(content)
-        return finish(self, ply)
+        return finish(self, phase, ply)
 
-    monkeypatch.setattr(build._Build, "_finish", spoil)
+    monkeypatch.setattr(KeysBuild, "finish", spoil)
     tb.build(name, path, plies=range(3, 5), distances=distances)
     whole = tb.build(name, tmp_path / "whole.h5", distances=distances).path
     assert spoiled
@@ -144,12 +148,12 @@ def test_a_piece_that_another_process_removes_is_listed_or_missed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Looked for twice, it was there and then not: the layer was read without it."""
-    there, seen = PieceStore._there, []
+    there, seen = Partial.done, []
 
-    def remove_afterwards(self: PieceStore, walk: Any, ply: int) -> list[Task]:
+    def remove_afterwards(self: Partial, walk: Any, ply: int) -> list[Task]:
         found = there(self, walk, ply)
         if (walk, ply) == ("alive", 4) and len(found) > 1 and not seen:
-            self.place(found[1]).unlink()  # as whoever finds it damaged does
+            self.remove(part_name(found[1]))  # as whoever finds it damaged does
             seen.append(found)
         return found
 
@@ -164,21 +168,23 @@ def test_a_piece_that_another_process_removes_is_listed_or_missed(
     board = tb.board(BOARDS[0])
     detail = tb.plan(board).detail
     assert isinstance(detail, plan.Detail)
-    store = PieceStore(path, header_for(board.start()), detail.cut)
-    monkeypatch.setattr(PieceStore, "_there", remove_afterwards)
-    listed = store.pieces(4)
+    header = header_for(board.start())
+    partial = Partial(path, header, detail.cut.rule)
+    tasks = KeysTasks(partial, header, detail.cut)
+    monkeypatch.setattr(Partial, "done", remove_afterwards)
+    listed = tasks.pieces(4)
     assert listed == seen[0]
     for error, named in (
         (MemoryError(), MemoryError),
         (OSError(errno.EMFILE, "too many"), StorageError),
     ):
-        with pytest.raises(named), store._reader(listed[0]):
+        with pytest.raises(named), partial.read_task(listed[0]):
             raise error
-        assert store.place(listed[0]).exists()  # it cannot be read now: that is no damage
+        assert partial.names(part_name(listed[0]))  # it cannot be read now: that is no damage
     with pytest.raises(LostGroupError, match="no such file"):
-        store.pieces(4)
-    with pytest.raises(LostGroupError, match="damaged or missing"):
-        store.head(listed[1])
+        tasks.pieces(4)
+    with pytest.raises(LostGroupError, match="is missing"):
+        tasks.fetch(listed[1])
 
 
 @pytest.mark.slow
@@ -195,16 +201,18 @@ def test_killed_and_resumed_with_another_memory(
     name, path = BOARDS[0], tmp_path / "t.h5"
     script = (
         "import os, sys, tablebase as tb\n"
+        "from tablebase.building.keys import plan\n"
+        "plan.MOST_IN_MEMORY = 0\n"
         "def report(p):\n"
         "    if (p.phase, p.ply) == ('backward', 6): os.kill(os.getpid(), 9)\n"
         f"tb.build({name!r}, {str(path)!r}, report=report, distances={distances})\n"
     )
     done = subprocess.run([sys.executable, "-c", script], timeout=600, check=False)
     assert done.returncode == -signal.SIGKILL
-    assert (tmp_path / "t.h5.partial" / "ply-06.h5").exists()
+    assert (tmp_path / "t.h5.partial" / "ply-06.part").exists()
     assert not path.exists()
-    monkeypatch.setattr(plan.Room, "keeps", lambda *_: False)
-    monkeypatch.setattr(plan.Room, "limits", lambda *_: Limits(300, 200))
+    monkeypatch.setattr(plan.Budget, "keeps", lambda *_: False)
+    monkeypatch.setattr(KeysTasks, "limits", lambda *_: Limits(300, 200))
     told: list[tb.Progress] = []
     tb.build(name, path, threads=1, report=told.append, distances=distances)
     assert digest(path) == tables[name]
@@ -233,7 +241,7 @@ def test_families_too_large_for_a_task_are_cut_into_shares(
 ) -> None:
     """5x5 three-in-a-row was planned for 2 GB and ended on ply 12: a family was too large."""
     name = "mnk 3x3 connect=3"
-    monkeypatch.setattr(plan.Room, "limits", lambda *_: Limits(16, 200))
+    monkeypatch.setattr(KeysTasks, "limits", lambda *_: Limits(16, 200))
     with pytest.raises(DoesNotFitError, match="too many keys"):
         tb.build(name, tmp_path / "whole.h5", distances=distances)
     monkeypatch.setattr(plan, "KEYS_OF_A_SHARE", 4)

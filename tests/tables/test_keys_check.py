@@ -9,7 +9,7 @@ import pytest
 from retro.errors import VerificationError
 from retro.games.kernels import canonical_of
 from retro.index.keys.keys import Keys
-from tablebase.builds import build
+from tablebase.building.build import build
 from tablebase.checks import verify
 from tablebase.keys import check, check_kernels
 from tablebase.keys.reader import KeysReader

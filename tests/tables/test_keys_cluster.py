@@ -16,13 +16,18 @@ from clusters import Machines, machines
 import tablebase as tb
 from retro.errors import DoesNotFitError, FormatVersionError, StorageError
 from retro.games.catalogue import make_board
-from tablebase.keys.format import header_for
-from tablebase.keys.pieces import Cut, PieceStore
-from tablebase.keys.plan import Detail, make_plan
-from tablebase.plans import Hand, How
+from tablebase.building.keys.plan import Detail, make_plan
+from tablebase.building.keys.tasks import Cut, KeysTasks
+from tablebase.building.options import BuildOptions
+from tablebase.building.partial import Partial
+from tablebase.building.plan import WorkerSpec
+from tablebase.keys.format import Header, header_for
 
 pytest.importorskip("distributed", reason="clusters need the extra `cluster`")
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
+pytestmark = [
+    pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL"),
+    pytest.mark.usefixtures("in_files"),
+]
 
 ROOT = Path(__file__).parents[2]
 BOARD = "mnk 3x3"
@@ -32,35 +37,38 @@ BOARDS = (BOARD, "domineering 4x4", "quarto 2x2 attributes=2")
 DIE = """
 import os, signal
 from pathlib import Path
-from tablebase.keys.pieces import PieceStore
+from tablebase.building.keys.tasks import KeysTasks
 
-write = getattr(PieceStore, "plain_write", PieceStore.write)  # Dask may run this twice
-PieceStore.plain_write = write
+do = getattr(KeysTasks, "plain_do", KeysTasks.do)  # Dask may run this twice
+KeysTasks.plain_do = do
 
-def die_once(self, task, piece, counts):
+def die_once(self, task):
     if (task.walk, task.ply) == ("walk", {ply}):
         try:
             Path({mark!r}).open("x").close()
         except FileExistsError:
-            return write(self, task, piece, counts)
+            return do(self, task)
         if {after}:
-            write(self, task, piece, counts)
+            do(self, task)
         os.kill(os.getpid(), signal.SIGKILL)
-    write(self, task, piece, counts)
+    do(self, task)
 
-PieceStore.write = die_once
+KeysTasks.do = die_once
 """
 
 OTHER_VERSION = """
-from tablebase.keys import pieces
+from tablebase.building.keys import tasks
 
-pieces.VERSION = "0.0.9"
+tasks.VERSION = "0.0.9"
 """
 
 DRIVER = """
 import os, signal
 from pathlib import Path
 import tablebase as tb
+from tablebase.building.keys import plan
+
+plan.MOST_IN_MEMORY = 0
 
 def report(progress):
     if (progress.phase, progress.ply) == ("backward", 5) and progress.tasks[0]:
@@ -80,7 +88,7 @@ def digests(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 @pytest.fixture
 def small_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Many tasks, though tables are small."""
-    monkeypatch.setattr("tablebase.keys.cutting.LEAST_KEYS", 30)
+    monkeypatch.setattr("tablebase.building.keys.cutting.LEAST_KEYS", 30)
 
 
 def digest(path: Path) -> str:
@@ -132,7 +140,7 @@ def test_a_damaged_piece_is_made_again(
 
     def damage(progress: tb.Progress) -> None:
         if (progress.phase, progress.ply, progress.tasks) == ("backward", 6, (0, 0)):
-            damaged.extend(work.glob("table.h5.partial/*-06-*.piece"))
+            damaged.extend(work.glob("table.h5.partial/*-06-*.part"))
             for piece in damaged:
                 piece.write_bytes(b"nothing of this kind")
 
@@ -152,7 +160,7 @@ def test_a_killed_driver_is_started_again(
     died = subprocess.run([sys.executable, "-c", code], env=environment, cwd=tmp_path, check=False)
     assert died.returncode == -9
     assert not path.exists()
-    assert list(work.glob("table.h5.partial/ply-06.h5"))
+    assert list(work.glob("table.h5.partial/ply-06.part"))
     seen: list[tb.Progress] = []
     how = {"cluster": cluster.address} if finish == "cluster" else {}
     tb.build(BOARD, path, work_dir=work, report=seen.append, **how)
@@ -213,25 +221,30 @@ def test_a_worker_checks_rule_and_folder(tmp_path: Path, monkeypatch: pytest.Mon
     header = header_for(make_board("mnk 4x3").start())
     plan = tb.plan("mnk 4x3")
     assert isinstance(plan.detail, Detail)
-    store = PieceStore(tmp_path / "table.h5", header, plan.detail.cut)
+    cut = plan.detail.cut
+
+    def tasks_of(path: Path, header: Header, cut: Cut) -> KeysTasks:
+        return KeysTasks(Partial(path, header, cut.rule), header, cut)
+
+    tasks = tasks_of(tmp_path / "table.h5", header, cut)
     with pytest.raises(StorageError, match="wanted a work folder that all workers share"):
-        store.require_worker()
-    store.open()
-    store.require_worker()
-    sent = pickle.loads(pickle.dumps(store))
-    assert sent == store
-    assert sent != PieceStore(tmp_path / "other.h5", header, plan.detail.cut)
+        tasks.require_worker()
+    tasks.partial.open()
+    tasks.require_worker()
+    sent = pickle.loads(pickle.dumps(tasks))
+    assert sent.partial == tasks.partial
+    assert sent.partial != tasks_of(tmp_path / "other.h5", header, cut).partial
     other = header_for(make_board("mnk 3x3").start())
     with pytest.raises(StorageError, match="is of another table"):
-        PieceStore(tmp_path / "table.h5", other, Cut(2500, 1)).require_worker()
+        tasks_of(tmp_path / "table.h5", other, Cut(2500, 1)).require_worker()
     with pytest.raises(FormatVersionError, match=r"it has .* families in 1 share; the plan is of"):
-        PieceStore(tmp_path / "table.h5", header, Cut(7, 1)).require_worker()
-    monkeypatch.setattr("tablebase.keys.pieces.VERSION", "0.0.9")
+        tasks_of(tmp_path / "table.h5", header, Cut(7, 1)).require_worker()
+    monkeypatch.setattr("tablebase.building.keys.tasks.VERSION", "0.0.9")
     with pytest.raises(FormatVersionError, match=r"it has retro-tablebase 0\.0\.9, .*the plan is"):
-        pickle.loads(pickle.dumps(store)).require_worker()
+        pickle.loads(pickle.dumps(tasks)).require_worker()
     with pytest.raises(FormatVersionError, match=r"was begun by .*0\.0\.9.*say --force"):
-        PieceStore(tmp_path / "table.h5", header, plan.detail.cut).open()
-    assert (store.folder / "table.txt").exists()
+        tasks_of(tmp_path / "table.h5", header, cut).partial.open()
+    assert (tasks.partial.folder / "table.txt").exists()
 
 
 def test_parts_of_another_version_are_refused_and_forced(
@@ -246,7 +259,7 @@ def test_parts_of_another_version_are_refused_and_forced(
     path = tmp_path / "table.h5"
     with pytest.raises(Stop):
         tb.build("mnk 3x3", path, report=stop)
-    monkeypatch.setattr("tablebase.keys.pieces.VERSION", "0.0.9")
+    monkeypatch.setattr("tablebase.building.keys.tasks.VERSION", "0.0.9")
     with pytest.raises(FormatVersionError, match="finish it with that, or say --force"):
         tb.build("mnk 3x3", path)
     assert not tb.build("mnk 3x3", path, force=True).was_there
@@ -254,20 +267,23 @@ def test_parts_of_another_version_are_refused_and_forced(
 
 def test_a_plan_for_workers_elsewhere() -> None:
     root = make_board(BOARD).start()
-    hands = (Hand(4, 3_000_000_000), Hand(2, 1_000_000_000))
-    shared = make_plan(root, How(hands=hands))
-    assert isinstance(shared.detail, Detail)
-    assert shared.detail.hire is not None
-    assert shared.detail.room.workers == 6
+    workers = (WorkerSpec(4, 3_000_000_000), WorkerSpec(2, 1_000_000_000))
+
+    def planned(task_memory: int | None = None) -> tb.Plan:
+        return make_plan(root, BuildOptions(task_memory=task_memory), workers=workers)
+
+    shared = planned()
+    assert shared.budget is not None
+    assert shared.workers == 6
     assert shared.memory == shared.least_memory < 1_000_000_000
-    large = make_plan(root, How(hands=hands, task_memory=500_000_000))
+    large = planned(500_000_000)
     assert isinstance(large.detail, Detail)
-    assert large.detail.room.workers == 4 + 1
-    assert large.detail.room.limits(1, 0).view == 250_000_000
+    assert large.workers == 4 + 1
+    assert large.detail.room.task_memory(0) == 250_000_000
     with pytest.raises(DoesNotFitError, match="no worker has room"):
-        make_plan(root, How(hands=hands, task_memory=5_000_000_000))
-    with pytest.raises(DoesNotFitError, match="wanted at least"):
-        make_plan(root, How(hands=hands, task_memory=1_000))
+        planned(5_000_000_000)
+    with pytest.raises(DoesNotFitError, match="the largest group needs"):
+        planned(1_000)
     assert tb.plan(BOARD, threads=16, task_memory="100M").positions == tb.plan(BOARD).positions
 
 
@@ -279,5 +295,5 @@ def test_parts_may_be_kept_elsewhere(digests: dict[str, str], tmp_path: Path) ->
         assert [entry.name for entry in tmp_path.glob("table.*")] == ["table.h5.lock"]
 
     tb.build(BOARD, path, work_dir=work, report=look)
-    assert {"table.txt", "ply-06.h5"} <= seen
+    assert {"table.txt", "ply-06.part"} <= seen
     assert_same(path, digests[BOARD], work)

@@ -17,7 +17,7 @@ from retro.errors import (
 )
 from retro.games.connect4.rules import Connect4Board, Connect4Position, find_moves
 from retro.games.connect4.text import centre_first, read_moves, to_array, write_grid
-from tablebase.builds import build
+from tablebase.building.build import build
 from tablebase.halves.lookup import PLANE_BYTES
 from tablebase.tables import open_tablebase
 

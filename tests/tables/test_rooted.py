@@ -10,7 +10,7 @@ from retro.games.connect4.rules import Connect4Board, Connect4Position
 from retro.games.connect4.text import read_moves
 from retro.search import Solver
 from tablebase import plan
-from tablebase.builds import build
+from tablebase.building.build import build
 from tablebase.checks import verify
 from tablebase.tables import open_tablebase
 

@@ -20,10 +20,10 @@ from retro.walk.halves.prepared import prepare
 from retro.walk.halves.reading import find_reads
 from retro.walk.halves.task import task_groups, walk_alone
 from retro.walk.task import STEP, Planes, Task
+from tablebase.halves.order import How
 from tablebase.halves.partial import PartialTable
 from tablebase.halves.plan import estimate_build
 from tablebase.halves.work import Site, Threads, do_task
-from tablebase.plans import How
 
 BOARD = Connect4Board(5, 4)
 

@@ -15,7 +15,7 @@ from retro.games.connect4.rules import Connect4Board, Connect4Position
 from retro.index.halves.listing import stretch_positions, stretches
 from retro.index.halves.ranking import rank_position
 from tablebase.answers import COUNT_NAMES, LEVELS, Level
-from tablebase.builds import build
+from tablebase.building.build import build
 from tablebase.checks import verify
 from tablebase.files.packing import digest_chunk
 from tablebase.files.seal import ply_name, table_digest

@@ -21,7 +21,7 @@ from retro.errors import (
     StorageError,
     TablebaseError,
 )
-from tablebase.files.chunks import fletcher32
+from tablebase.files.frames import fletcher32
 from tablebase.keys import store as keys_store
 
 GOLDEN = Path(__file__).parents[1] / "data" / "golden"
@@ -272,7 +272,7 @@ def test_a_probe_notices_a_frame_in_the_place_of_another(halves):
 
 def test_a_probe_notices_pages_exchanged_within_a_ply(tmp_path, monkeypatch):
     """Every frame of both pages is whole, and so is its checksum."""
-    from tablebase.keys import join as keys_join
+    from tablebase.building.keys import join as keys_join
     from tablebase.keys import reader as keys_reader
 
     for module in (keys_store, keys_reader, keys_join):

@@ -15,10 +15,10 @@ from retro.index.keys.groups import make_grouping
 from retro.walk.keys import forecast as forecasts
 from retro.walk.keys import layers as walks
 from retro.walk.keys.forecast import forecast
-from tablebase import plans
+from tablebase.building import plan as plans
+from tablebase.building.keys.plan import BASE_MEMORY, make_plan
 from tablebase.cli import build
 from tablebase.keys import plan as keys_plan
-from tablebase.keys.plan import BASE_MEMORY, make_plan
 
 # Few moves from a layer, so that small tables are sampled like large ones.
 FEW, SOME = 3_000, 10_000

@@ -19,7 +19,7 @@ from retro.games.mnk.rules import MnkBoard, MnkPosition
 from retro.index.keys.keys import Keys
 from retro.index.keys.sorting import merged, sorted_set
 from retro.walk.keys import layers as walks
-from tablebase.builds import build
+from tablebase.building.build import build
 from tablebase.tables import open_tablebase
 
 SMALL = [MnkRules(1, 3, 3), MnkRules(2, 2, 2), MnkRules(2, 4, 3), MnkRules(3, 3, 3)]

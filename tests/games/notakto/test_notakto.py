@@ -8,7 +8,7 @@ import pytest
 from retro.errors import BadTextError, GameOverError, IllegalPositionError
 from retro.games.catalogue import NAMES, find_game
 from retro.games.notakto import GAME, NotaktoBoard, NotaktoPosition
-from tablebase.builds import build
+from tablebase.building.build import build
 from tablebase.tables import open_tablebase
 
 ROOT = Path(__file__).parents[3]

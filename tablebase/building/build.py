@@ -14,7 +14,7 @@ import contextlib
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING
 
 from retro.ahead import compile_ahead
 from retro.cores import available_cores
@@ -28,6 +28,12 @@ from retro.errors import (
     WrongBoardError,
 )
 from retro.games.catalogue import make_board
+from retro.memory import memory_bytes
+from tablebase.building.driver import Driver
+from tablebase.building.options import BuildOptions
+from tablebase.building.plan import WorkerSpec, kept_plies
+from tablebase.building.resume import Resume
+from tablebase.building.workers import Workers
 from tablebase.files.atomic import (
     is_begun,
     only_builder,
@@ -37,17 +43,14 @@ from tablebase.files.atomic import (
     tidy_parts,
 )
 from tablebase.files.places import path_to_write, table_path
-from tablebase.files.restart import Restart
-from tablebase.indexes import index_for
-from tablebase.plans import BuildMeans, Hand, How, Means, Order, kept_plies, only_known
 from tablebase.tables import DEFAULT_CACHE_BYTES, open_checked
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from retro.games.game import Board, Position
-    from tablebase.cluster import Cluster
-    from tablebase.plans import Plan, Progress
+    from tablebase.building.cluster import Cluster
+    from tablebase.building.plan import Plan, Progress
 
 
 def plan(
@@ -55,7 +58,13 @@ def plan(
     *,
     root: object = None,
     plies: range | None = None,
-    **means: Unpack[Means],
+    memory: int | str | None = None,
+    threads: int | None = None,
+    processes: int | None = None,
+    counts: bool = True,
+    distances: bool = False,
+    cluster: str | None = None,
+    task_memory: int | str | None = None,
 ) -> Plan:
     """What building the table of a board will take.
 
@@ -67,9 +76,6 @@ def plan(
         Build everything that can arise from this position; by default from the start.
     plies
         Keep the values of these plies only; by default of all. All are walked and counted.
-
-    Other Parameters
-    ----------------
     memory
         What the build may take: bytes, or `"4G"`; by default as much as helps.
     threads
@@ -88,39 +94,54 @@ def plan(
         What one task may take there; by default the threads of a worker share its memory. A
         plan may ask for it without a cluster: what so many threads would take, wherever they are.
     """
-    only_known("plan", means, Means.__optional_keys__)
-    asked = make_board(board)
-    start = _root(asked, root)
-    how, cluster = How.read(means), means.get("cluster")
-    if cluster is None and how.task_memory is not None:
-        anywhere = Hand(how.processes or how.threads or available_cores(), 1 << 62)
-        return _plan(start, plies, how._replace(hands=(anywhere,)), None)
-    with _pool(cluster, how) as pool:
-        return _plan(start, plies, how, pool)
+    options = BuildOptions(
+        _bytes(memory), threads, processes, counts, distances, cluster, _bytes(task_memory)
+    )
+    start = _root(make_board(board), root)
+    if cluster is None and task_memory is not None:
+        anywhere = WorkerSpec(processes or threads or available_cores(), 1 << 62)
+        return _plan(start, plies, options, (anywhere,))
+    with _pool(options) as pool:
+        return _plan(start, plies, options, pool.specs() if pool else ())
+
+
+def _plan(
+    start: Position, plies: range | None, options: BuildOptions, workers: tuple[WorkerSpec, ...]
+) -> Plan:
+    kept = kept_plies(start, plies)
+    if start.board.game.index == "two-halves":
+        from tablebase.halves.index import INDEX
+
+        return INDEX.plan(start, kept, options, workers)
+    from tablebase.building.keys.plan import make_plan
+
+    return make_plan(start, options, kept, workers)
 
 
 def _pool(
-    cluster: str | None, how: How, announce: Callable[[str], None] = lambda _: None
+    options: BuildOptions, announce: Callable[[str], None] = lambda _: None
 ) -> contextlib.AbstractContextManager[Cluster | None]:
     """The cluster that works, if one does; to be closed."""
-    if cluster is None:
-        if how.task_memory is not None:
+    if options.cluster is None:
+        if options.task_memory is not None:
             raise BadTextError("found a task memory, wanted a cluster, too")
         return contextlib.nullcontext()
     try:
-        from tablebase.cluster import open_cluster
+        from tablebase.building.cluster import open_cluster
     except ImportError as error:
         needed = "pip install 'retro-tablebase[cluster]'"
         raise BadTextError(f"a cluster needs dask: {needed} ({error})") from None
     return open_cluster(
-        cluster, announce, threads=how.threads, processes=how.processes, memory=how.memory
+        options.cluster,
+        announce,
+        threads=options.threads,
+        processes=options.processes,
+        memory=options.memory,
     )
 
 
-def _plan(start: Position, plies: range | None, how: How, pool: Cluster | None) -> Plan:
-    if pool is not None:
-        how = how._replace(hands=pool.hands())
-    return index_for(start.board).plan(start, plies, how)
+def _bytes(memory: int | str | None) -> int | None:
+    return None if memory is None else memory_bytes(memory)
 
 
 def _root(board: Board, root: object) -> Position:
@@ -147,69 +168,89 @@ def build(
     folder: Path | None = None,
     root: object = None,
     plies: range | None = None,
+    memory: int | str | None = None,
+    threads: int | None = None,
+    processes: int | None = None,
+    counts: bool = True,
+    distances: bool = False,
+    cluster: str | None = None,
+    task_memory: int | str | None = None,
+    work_dir: Path | None = None,
+    force: bool = False,
     report: Callable[[Progress], None] = lambda _: None,
     announce: Callable[[str], None] = lambda _: None,
-    **means: Unpack[BuildMeans],
 ) -> Built:
     """Build the table of a board, or finish one that was begun, or find that it is there.
 
     Parameters
     ----------
-    board, root, plies
+    board, root, plies, memory, threads, processes, counts, distances, cluster, task_memory
         As `plan` takes them.
     path, folder
         Where the file goes; by default `tables/NAME.h5`, see `files.places`.
-    report
-        Called as the build goes on.
-    announce
-        Called before the work begins with what it will take, and with a warning if that
-        may be more than there is; then with what becomes of what an earlier run has left.
-
-    Other Parameters
-    ----------------
-    memory, threads, processes, counts, distances, cluster, task_memory
-        As `plan` takes them.
     work_dir
         Where the parts are kept until the file is finished; by default beside it. All workers
         of a cluster must have this folder, under the same name.
     force
         Build again from nothing, even if the table is there.
+    report
+        Called as the build goes on.
+    announce
+        Called before the work begins with what it will take, and with a warning if that
+        may be more than there is; then with what becomes of what an earlier run has left.
     """
-    only_known("build", means, BuildMeans.__optional_keys__)
     begin = time.monotonic()
     asked = make_board(board)
     start = _root(asked, root)
     where = path_to_write(table_path(start, folder) if path is None else Path(path))
-    how, force = How.read(means), means.get("force", False)
-    beside = parts_place(where, means.get("work_dir"))
+    options = BuildOptions(
+        _bytes(memory), threads, processes, counts, distances, cluster, _bytes(task_memory),
+        work_dir, force,
+    )  # fmt: skip
+    beside = parts_place(where, work_dir)
     if where.exists() and not force:
-        _require_same(where, start, plies, how)
+        _require_same(where, start, plies, options)
         tidy_parts(beside)
         return Built(where, time.monotonic() - begin, was_there=True)
     with contextlib.ExitStack() as stack:
-        stack.enter_context(compile_ahead(asked.game.index, alone=how.memory is not None))
-        pool = stack.enter_context(_pool(means.get("cluster"), how, announce))
-        found = _plan(start, plies, how, pool)
-        written = parts_size(beside)
-        obstacle = found.obstacle(beside.parent, written)
-        if obstacle is not None:
-            raise DoesNotFitError(obstacle)
-        announce(f"{found.title}: {found.summary()}")
-        warning = found.warning(beside.parent, written)
-        if warning is not None:
-            announce(f"warning: {warning}")
-        restart, was_begun = Restart(announce), is_begun(beside)
+        stack.enter_context(compile_ahead(asked.game.index, alone=memory is not None))
+        pool = stack.enter_context(_pool(options, announce))
+        specs = pool.specs() if pool is not None else ()
+        found = _plan(start, plies, options, specs)
+        _require_fit(found, beside, announce)
+        resume, was_begun = Resume(announce), is_begun(beside)
         for place in dict.fromkeys([where, beside]):
             stack.enter_context(only_builder(place))
         if was_begun and not parts_folder(beside).exists():
-            restart.starts_over("an earlier run was stopped and has kept nothing")
-        order = Order(how.threads, force, report, beside, pool, restart)
-        index_for(asked).build(found, where, order)
-        restart.end()
+            resume.starts_over("an earlier run was stopped and has kept nothing")
+        if asked.game.index == "two-halves":
+            from tablebase.halves.index import INDEX
+            from tablebase.halves.order import Order
+
+            INDEX.build(found, where, Order(force, report, beside, pool, resume))
+        else:
+            from tablebase.building.keys.builder import KeysBuild
+
+            workers = stack.enter_context(Workers(found, pool))
+            task_of = KeysBuild(found, where, beside, workers, force=force)
+            Driver(task_of, workers, report, resume).run()
+        resume.end()
     return Built(where, time.monotonic() - begin, was_there=False)
 
 
-def _require_same(path: Path, root: Position, plies: range | None, how: How) -> None:
+def _require_fit(found: Plan, beside: Path, announce: Callable[[str], None]) -> None:
+    """Say what a build will take; refuse it if that is more than there is."""
+    written = parts_size(beside)
+    obstacle = found.obstacle(beside.parent, written)
+    if obstacle is not None:
+        raise DoesNotFitError(obstacle)
+    announce(f"{found.title}: {found.summary()}")
+    warning = found.warning(beside.parent, written)
+    if warning is not None:
+        announce(f"warning: {warning}")
+
+
+def _require_same(path: Path, root: Position, plies: range | None, options: BuildOptions) -> None:
     """Refuse a file that is not the table asked for."""
     try:
         with open_checked(path, root, DEFAULT_CACHE_BYTES) as table:
@@ -220,9 +261,9 @@ def _require_same(path: Path, root: Position, plies: range | None, how: How) -> 
                     f"not {wanted[0]}..{wanted[-1]}"
                 )
             # A root is not over, so something follows it, and is counted if anything is.
-            if how.counts and not sum(of.positions for of in table.counts[1:]):
+            if options.counts and not sum(of.positions for of in table.counts[1:]):
                 raise WrongBoardError(f"{path} was built without counts")
-            if how.distances and not table.has_distances:
+            if options.distances and not table.has_distances:
                 raise WrongBoardError(f"{path} was built without distances")
     except (DamagedFileError, FormatVersionError, IncompleteTableError) as error:
         raise type(error)(f"{error}; say --force to build it again") from error

@@ -37,8 +37,9 @@ from retro.errors import (
     TablebaseError,
     UnreachableError,
 )
+from tablebase.building.plan import WorkerSpec
+from tablebase.building.workers import Pool
 from tablebase.machine import available_memory
-from tablebase.plans import Hand, Pool
 from tablebase.units import size
 
 if TYPE_CHECKING:
@@ -144,9 +145,9 @@ class Cluster(Pool):
     def places(self) -> int:
         return sum(self._admitted.values())
 
-    def hands(self) -> tuple[Hand, ...]:
+    def specs(self) -> tuple[WorkerSpec, ...]:
         """What the present workers have; waits for the first one."""
-        found: dict[str, Hand | Exception] = {}
+        found: dict[str, WorkerSpec | Exception] = {}
         end = time.monotonic() + SECONDS_FOR_WORKERS
         while not found:
             with self._lost():
@@ -155,13 +156,13 @@ class Cluster(Pool):
                 if time.monotonic() > end:
                     raise UnreachableError(f"no worker has come to {self.address}")
                 time.sleep(SECONDS_BETWEEN_LOOKS)
-        hands = tuple(hand for hand in found.values() if isinstance(hand, Hand))
-        if not hands:
+        specs = tuple(spec for spec in found.values() if isinstance(spec, WorkerSpec))
+        if not specs:
             address, error = next(iter(found.items()))
             raise UnreachableError(f"worker {address} cannot work: {_line(error)}")
-        return hands
+        return specs
 
-    def employ(self, check: Callable[[], None], *, aside: int, each: int) -> None:
+    def attach(self, check: Callable[[], None], *, aside: int, each: int) -> None:
         """As `Pool`; raises if no present worker is fit."""
         self._job = _Job(check, aside, each)
         self._executor = self._client.get_executor(pure=False, resources={RESOURCE: each})
@@ -365,12 +366,12 @@ def _run(function: Callable[..., Made], arguments: tuple[object, ...]) -> Made |
         return _Raised(TablebaseError(text), may_pass=True)
 
 
-def _describe(dask_worker: Worker) -> Hand:
+def _describe(dask_worker: Worker) -> WorkerSpec:
     """What a worker has."""
     threads = dask_worker.state.nthreads
     # --memory-limit 0 is none: then its share of the machine.
     limit = dask_worker.memory_manager.memory_limit or MEMORY_LIMIT * min(threads / CPU_COUNT, 1)
-    return Hand(threads, int(SHARE_OF_LIMIT * limit))
+    return WorkerSpec(threads, int(SHARE_OF_LIMIT * limit))
 
 
 async def _admit(check: Callable[[], None], aside: int, dask_worker: Worker) -> int:

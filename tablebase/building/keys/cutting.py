@@ -21,9 +21,8 @@ from retro.walk.keys.task import moves_from, needed_groups, view_bytes
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from retro.walk.keys.task import Ground, Limits
     from retro.walk.task import Task
-    from tablebase.keys.pieces import PieceStore
+    from tablebase.building.keys.tasks import KeysTasks
 
 TASKS_PER_WORKER = 4  # of a layer, at least: so that all end at about the same time
 LEAST_KEYS = 20_000  # of a task that is worth a file
@@ -37,11 +36,11 @@ def halves_of(task: Task) -> list[Task]:
     return [task._replace(first=middle), task._replace(last=middle)]
 
 
-def guess_sizes(ground: Ground, store: PieceStore, ply: int, total: float) -> NDArray[np.float64]:
+def guess_sizes(tasks: KeysTasks, ply: int, total: float) -> NDArray[np.float64]:
     """About how many keys each group of a ply will have, from the ply before."""
-    grouping = ground.grouping
-    sizes = store.sizes(ply - 1).reshape(grouping.families, grouping.shares).sum(axis=1)
-    moves = moves_from(ground, *store.a_state(ply - 1))
+    ground, grouping = tasks.ground, tasks.ground.grouping
+    sizes = tasks.sizes(ply - 1).reshape(grouping.families, grouping.shares).sum(axis=1)
+    moves = moves_from(ground, *tasks.a_state(ply - 1))
     found = np.zeros(grouping.families)
     families = np.flatnonzero(sizes)
     for number, step in enumerate(moves.steps):
@@ -51,22 +50,18 @@ def guess_sizes(ground: Ground, store: PieceStore, ply: int, total: float) -> ND
     return np.repeat(found * scale / grouping.shares, grouping.shares)
 
 
-def cut_layer(
-    ground: Ground,
-    store: PieceStore,
-    gap: Task,
-    expected: float | None,
-    limits: Limits,
-    workers: int,
-) -> list[Task]:
+def cut_layer(tasks: KeysTasks, gap: Task, expected: float | None, workers: int) -> list[Task]:
     """Cut the groups of a task into tasks that fit; `expected` keys has the whole ply."""
-    before = int(store.sizes(gap.ply - 1).sum())
+    limits, ground, known = tasks.limits(gap), tasks.ground, tasks.sizes(gap.ply - 1)
+    before = int(known.sum())
     total = expected if expected is not None else GROWS_AT_MOST * before
-    guess = guess_sizes(ground, store, gap.ply, total)
-    known = store.sizes(gap.ply - 1)
-    moves = moves_from(ground, *store.a_state(gap.ply - 1))
     most = max(LEAST_KEYS, total / (TASKS_PER_WORKER * workers))
     most = min(most, limits.keys / CAUTION)
+    reading = gap._replace(walk="walk")
+    if total <= most and view_bytes(ground, reading, before) <= (limits.view or 0):
+        return [gap]  # whatever its groups have
+    guess = guess_sizes(tasks, gap.ply, total)
+    moves = moves_from(ground, *tasks.a_state(gap.ply - 1))
 
     def fits(task: Task) -> bool:
         if float(guess[task.first : task.last].sum()) > most:
@@ -74,7 +69,7 @@ def cut_layer(
         if limits.view is None:
             return True
         read = int(known[needed_groups(ground, moves, task)].sum())
-        return view_bytes(ground, task._replace(walk="walk"), read) <= limits.view
+        return view_bytes(ground, reading, read) <= limits.view
 
     found: list[Task] = []
     waiting = [gap]

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import shutil
-from concurrent.futures import Executor, ProcessPoolExecutor
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, NamedTuple, Self, TypedDict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, NamedTuple, Self
 
 from retro.errors import BadTextError, DoesNotFitError
-from retro.memory import memory_bytes
-from tablebase.files.restart import Restart
 from tablebase.machine import available_memory
 from tablebase.units import duration, size
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Sequence
     from pathlib import Path
 
     from retro.games.game import Board, Position
@@ -47,14 +43,14 @@ class Labour(NamedTuple):
     uncut_back: int  # ... not cut into strips; of either walk
 
 
-class Hand(NamedTuple):
+class WorkerSpec(NamedTuple):
     """What a worker of a cluster has."""
 
     threads: int
     memory: int  # bytes
 
 
-class Hire(NamedTuple):
+class TaskBudget(NamedTuple):
     """What a worker of a cluster takes."""
 
     aside: int  # bytes beside its tasks
@@ -62,94 +58,34 @@ class Hire(NamedTuple):
 
     @classmethod
     def of(
-        cls, hands: tuple[Hand, ...], task_memory: int | None, *, aside: int, least: int
+        cls, workers: Sequence[WorkerSpec], task_memory: int | None, *, aside: int, least: int
     ) -> Self:
         """What workers take whose tasks take `least` at least.
 
         By default their threads share their memory.
         """
         if task_memory is None:
-            share = min((hand.memory - aside) // hand.threads for hand in hands)
+            share = min((worker.memory - aside) // worker.threads for worker in workers)
             return cls(aside, max(least, share))
         if task_memory < least:
-            found = f"a task may take {size(task_memory)}"
-            raise DoesNotFitError(f"{found}, wanted at least {size(least)}, of the largest group")
+            raise DoesNotFitError(
+                f"a task may take {size(task_memory)}, the largest group needs {size(least)}"
+            )
         return cls(aside, task_memory)
 
-    def places(self, hands: tuple[Hand, ...]) -> int:
+    def places(self, workers: Sequence[WorkerSpec]) -> int:
         """How many tasks the workers have memory for at once."""
         found = sum(
-            min(hand.threads, max(hand.memory - self.aside, 0) // self.each) for hand in hands
+            min(worker.threads, max(worker.memory - self.aside, 0) // self.each)
+            for worker in workers
         )
         if not found:
-            most = max(hand.memory for hand in hands)
+            most = max(worker.memory for worker in workers)
             raise DoesNotFitError(
                 f"no worker has room: a task takes {size(self.each)}, a worker {size(self.aside)} "
                 f"beside; the largest has {size(most)}"
             )
         return found
-
-
-class Means(TypedDict, total=False):
-    """How a table is to be built, as `builds.plan` takes it and tells what it means."""
-
-    memory: int | str | None
-    threads: int | None
-    processes: int | None
-    counts: bool
-    distances: bool
-    cluster: str | None
-    task_memory: int | str | None
-
-
-class BuildMeans(Means, total=False):
-    """The same, as `builds.build` takes it."""
-
-    work_dir: Path | None
-    force: bool
-
-
-def only_known(name: str, given: Iterable[str], known: Iterable[str]) -> None:
-    """Refuse a keyword that a function does not take, as Python does."""
-    for word in given:
-        if word not in known:
-            wanted = ", ".join(sorted(known))
-            raise TypeError(f"{name}() has no parameter {word!r}; wanted one of {wanted}")
-
-
-class How(NamedTuple):
-    """How a table is to be built, as far as that changes what it takes."""
-
-    memory: int | None = None  # bytes; default: as much as helps
-    threads: int | None = None
-    processes: int | None = None
-    counts: bool = True
-    distances: bool = False
-    hands: tuple[Hand, ...] = ()  # the workers of a cluster, if one is to do it
-    task_memory: int | None = None  # bytes that a task may take there; default: an equal share
-
-    @classmethod
-    def read(cls, means: Means) -> Self:
-        """What was asked for, checked."""
-        return cls(
-            memory=_bytes(means.get("memory")),
-            threads=means.get("threads"),
-            processes=means.get("processes"),
-            counts=means.get("counts", True),
-            distances=means.get("distances", False),
-            task_memory=_bytes(means.get("task_memory")),
-        ).check()
-
-    def check(self) -> Self:
-        """Return self if this can be asked for, else raise what is wrong."""
-        for name, number in (("threads", self.threads), ("processes", self.processes)):
-            if number is not None and number < 1:
-                raise BadTextError(f"found {number} {name}, wanted at least one")
-        return self
-
-
-def _bytes(memory: int | str | None) -> int | None:
-    return None if memory is None else memory_bytes(memory)
 
 
 def kept_plies(root: Position, plies: range | None) -> range:
@@ -189,6 +125,9 @@ class Plan:
     error: float
     exact_plies: int  # whose sizes are exact, from the first on
     detail: object  # what the index needs to build
+    workers: int  # tasks that run at once
+    processes: bool  # whether they run in processes of this machine, not in threads
+    budget: TaskBudget | None = None  # if a cluster works; `memory` is then the driver's
     labour: Labour | None = None
 
     @property
@@ -204,7 +143,7 @@ class Plan:
     def summary(self) -> str:
         """One line for people.
 
-        >>> from tablebase.builds import plan
+        >>> from tablebase.building.build import plan
         >>> plan("3x3").summary().split(", ")[0]
         '667 positions to store'
         """
@@ -252,55 +191,20 @@ class Plan:
         return None
 
 
+Phase = Literal["forward", "backward"]
+PHASES: tuple[Phase, ...] = ("forward", "backward")
+
+
 class Progress(NamedTuple):
     """How far a build has come."""
 
-    phase: Literal["forward", "backward"]
+    phase: Phase
     ply: int
     done: int  # positions
     total: int  # 0 if it is not known
     resumed: int  # of `done`, what an earlier run had done
     tasks: tuple[int, int] = (0, 0)  # of this ply that are committed, and all; on a cluster
     workers: int = 0  # of a cluster
-
-
-class Pool(Executor):
-    """Workers elsewhere: an executor that admits who can do the work."""
-
-    @property
-    def workers(self) -> int:
-        """How many are admitted at present."""
-        raise NotImplementedError
-
-    @property
-    def places(self) -> int:
-        """How many tasks they have memory for at once."""
-        raise NotImplementedError
-
-    def employ(self, check: Callable[[], None], *, aside: int, each: int) -> None:
-        """Admit those for whom `check` does not raise, now and later.
-
-        `aside` are the bytes that a worker takes beside its tasks, `each` those of a task.
-        """
-        raise NotImplementedError
-
-
-def local_processes(number: int) -> Executor:
-    """Processes of this machine."""
-    # Threads and numba make forking unsafe; every process begins from nothing.
-    return ProcessPoolExecutor(number, multiprocessing.get_context("spawn"))
-
-
-@dataclass(frozen=True)
-class Order:
-    """How a build is to be done."""
-
-    threads: int | None = None
-    force: bool = False
-    report: Callable[[Progress], None] = lambda _: None
-    parts: Path | None = None  # beside which parts are kept, if not beside the table
-    pool: Pool | None = None  # who works, if not this process
-    restart: Restart = field(default_factory=Restart)  # told what becomes of an earlier run
 
 
 def existing(folder: Path) -> Path:

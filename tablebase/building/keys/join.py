@@ -13,20 +13,20 @@ on where the stretches are cut. Reading and sorting stretches, and packing chunk
 from __future__ import annotations
 
 import hashlib
+from dataclasses import asdict
 from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from retro.errors import ChecksumError, DamagedFileError
 from retro.index.keys.keys import Keys
 from retro.index.keys.sorting import empty_keys
+from tablebase.building.partial import ply_part
 from tablebase.files import hdf5
-from tablebase.files.atomic import require_room
-from tablebase.files.opening import reading
+from tablebase.files.frames import Packing, unpack
 from tablebase.files.seal import ply_name, said
-from tablebase.keys.format import CHUNK_KEYS, DIGESTS, record_of
+from tablebase.keys.format import CHUNK_KEYS, DIGESTS, PlyRecord, record_of
 from tablebase.keys.store import (
     ZSTD_LEVEL,
     Packed,
@@ -34,23 +34,21 @@ from tablebase.keys.store import (
     digest_layer,
     pack_layer,
     page_digest,
-    read_header,
-    read_record,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from concurrent.futures import Executor
 
     from numpy.typing import NDArray
 
     from retro.walk.keys.layers import Distances, LayerCounts
     from retro.walk.task import Task
-    from tablebase.keys.format import Header, PlyRecord
-    from tablebase.keys.pieces import PieceStore
+    from tablebase.building.keys.tasks import KeysTasks
+    from tablebase.building.partial import Writer
+    from tablebase.keys.format import Header
 
 SAMPLES = 4000  # keys of a ply, from which the bounds of stretches are taken
-AT_ONCE = 1 << 20  # items of a part that are checked
 
 
 class Bound(NamedTuple):
@@ -61,15 +59,15 @@ class Bound(NamedTuple):
 
 
 def stretches(
-    store: PieceStore, tasks: Sequence[Task], keys: int, limit: int
+    tasks: KeysTasks, pieces: Sequence[Task], keys: int, limit: int
 ) -> list[tuple[Bound | None, Bound | None]]:
     """Bounds of stretches of about `limit` keys at most."""
     if keys <= limit:
         return [(None, None)]
     step = max(1, keys // SAMPLES)
     samples: list[tuple[int, int]] = []
-    for task in tasks:
-        found = store.fetch(task).keys
+    for task in pieces:
+        found = tasks.fetch(task).keys
         a = found.a[::step].tolist()
         samples += zip(a, found.b[::step].tolist() if len(found.b) else [0] * len(a), strict=True)
     samples.sort()
@@ -80,12 +78,12 @@ def stretches(
 
 
 def read_stretch(
-    store: PieceStore, tasks: Sequence[Task], low: Bound | None, high: Bound | None
+    tasks: KeysTasks, pieces: Sequence[Task], low: Bound | None, high: Bound | None
 ) -> Page:
     """The keys and values of a ply from `low` to below `high`, sorted by key."""
     keys, values = [], []
-    for task in tasks:
-        piece = store.fetch(task._replace(walk="walk"))
+    for task in pieces:
+        piece = tasks.fetch(task._replace(walk="walk"))
         if low is None and high is None:
             keys.append(piece.keys)
             values.append(piece.values)
@@ -93,7 +91,7 @@ def read_stretch(
         chosen = _not_below(piece.keys, low) & ~_not_below(piece.keys, high, at_none=False)
         keys.append(Keys(*(w[chosen] if len(w) else w for w in piece.keys)))
         values.append(piece.values[chosen])
-    words = store.header.words
+    words = tasks.header.words
     both = Keys(
         np.concatenate([empty_keys(0, words).a, *(k.a for k in keys)]),
         np.concatenate([empty_keys(0, words).b, *(k.b for k in keys)]),
@@ -149,58 +147,66 @@ def _one_ahead(pool: Executor, calls: Sequence[Callable[[], Page]]) -> Iterator[
     yield future.result()
 
 
+class _Array(NamedTuple):
+    """An array of a ply as the table will have it, and which frames of its part are its chunks."""
+
+    dtype: str
+    size: int
+    chunk: int
+    packing: Packing
+    frames: list[int]
+
+    @property
+    def length(self) -> int:
+        """Items of each of its chunks."""
+        return min(self.size, self.chunk)
+
+
 class PlyWriter:
     """Packs a ply and writes it as its keys come, in order; knows its digest at the end."""
 
-    def __init__(self, group: hdf5.Group, header: Header, ply: int, keys: int) -> None:
-        names = ["a", "b"][: header.words if keys else 1]  # a ply without keys has no second word
-        plain = hdf5.Filters(ZSTD_LEVEL, checksum=True)
-        self._group, self._header, self._ply = group, header, ply
+    def __init__(self, part: Writer, header: Header, ply: int, keys: int) -> None:
+        self._part, self._header, self._ply = part, header, ply
         self._pages: list[bytes] = []  # their digests
-        self._keys = {
-            name: hdf5.ChunkedArray(
-                group,
-                name,
-                (keys, np.dtype("<u8")),
-                CHUNK_KEYS,
-                hdf5.Filters(ZSTD_LEVEL, shuffle=True, checksum=True),
-            )
-            for name in names
-        }
-        self._values = hdf5.ChunkedArray(
-            group,
-            "values",
-            (-(-keys // 4), np.dtype("u1")),
-            CHUNK_KEYS // 4,
-            plain,
-        )
-        self._plies: hdf5.ChunkedArray | None = None
+        words, codes = (Packing(ZSTD_LEVEL, shuffle=s, fletcher=True) for s in (True, False))
+        names = ["a", "b"][: header.words if keys else 1]  # a ply without keys has no second word
+        self.arrays = {name: _Array("<u8", keys, CHUNK_KEYS, words, []) for name in names}
+        self.arrays["values"] = _Array("u1", -(-keys // 4), CHUNK_KEYS // 4, codes, [])
         if header.distances:
-            shape = (keys, np.dtype("u1"))
-            self._plies = hdf5.ChunkedArray(group, "plies", shape, CHUNK_KEYS, plain)
-        self._packed: list[NDArray[np.uint8]] = []
+            self.arrays["plies"] = _Array("u1", keys, CHUNK_KEYS, codes, [])
+        self._frames = 0  # written so far
         self._rest = Page(empty_keys(0, header.words), np.empty(0, np.int8))
-        self._sha = hashlib.sha256()  # of a; b follows when all of a is there
+        self._sha = hashlib.sha256()  # of a; the others follow when all of a is there
         self._first = 0
 
     def add(self, page: Page, pool: Executor, *, is_last: bool) -> None:
         """Take the next keys; what does not fill a chunk waits for more."""
-        joined = [np.concatenate(pair) for pair in zip(self._rest.keys, page.keys, strict=True)]
+        a, b = (np.concatenate(pair) for pair in zip(self._rest.keys, page.keys, strict=True))
         values = np.concatenate([self._rest.values, page.values])
         end = len(values) if is_last else len(values) // CHUNK_KEYS * CHUNK_KEYS
-        for (name, array), words in zip(self._keys.items(), joined, strict=False):
-            if name == "a":
-                self._sha.update(np.ascontiguousarray(words[:end], "<u8").data)
-            array.write(self._first, words[:end], pool)
-        packed = pack_layer(values[:end], distances=self._plies is not None)
-        self._values.write(self._first // 4, packed.values, pool)
-        self._packed.append(packed.values)
-        if self._plies is not None:
-            self._plies.write(self._first, packed.plies, pool)
-        here = Keys(joined[0][:end], joined[1][:end])
+        packed = pack_layer(values[:end], distances="plies" in self.arrays)
+        here = Keys(a[:end], b[:end])
+        self._sha.update(np.ascontiguousarray(here.a, "<u8").data)
+        arrays: tuple[NDArray[Any], ...] = (*here, *packed)
+        for name, items in zip(("a", "b", "values", "plies"), arrays, strict=True):
+            if name in self.arrays:
+                self._write(name, items, pool)
         self._pages += pool.map(partial(self._page, here, packed), range(0, end, CHUNK_KEYS))
-        self._rest = Page(Keys(*(words[end:].copy() for words in joined)), values[end:].copy())
+        self._rest = Page(Keys(a[end:].copy(), b[end:].copy()), values[end:].copy())
         self._first += end
+
+    def _write(self, name: str, items: NDArray[Any], pool: Executor) -> None:
+        """Write items of an array that begin where a chunk does; chunks are packed side by side."""
+        array = self.arrays[name]
+        begins = range(0, len(items), max(1, array.length))
+
+        def packed(begin: int) -> bytes:
+            part = items[begin : begin + array.length]
+            return hdf5.pack_chunk(part, array.length, array.packing)
+
+        self._part.add_frames(pool.map(packed, begins))
+        array.frames.extend(range(self._frames, self._frames + len(begins)))
+        self._frames += len(begins)
 
     def _page(self, keys: Keys, packed: Packed, at: int) -> bytes:
         """The digest of the page that begins there among what was just added."""
@@ -208,91 +214,66 @@ class PlyWriter:
         content = digest_layer(keys.part(at, at + CHUNK_KEYS), packed.page(at))
         return page_digest(self._header, self._ply, number, content)
 
-    def write_digests(self) -> None:
-        """Write the digests of pages, if there are several."""
+    def finish(self, pool: Executor) -> str:
+        """Write the digests of pages, if there are several; SHA-256 of a, b, values and plies."""
+        for name in [name for name in self.arrays if name != "a"]:
+            array = self.arrays[name]
+            chunk = np.empty(array.length, array.dtype)
+            for number, frame in enumerate(array.frames):
+                unpack(self._part.frame(frame), chunk, array.packing)
+                self._sha.update(chunk[: array.size - number * array.length].data)
         if len(self._pages) > 1:
             digests = np.frombuffer(b"".join(self._pages), np.uint8)
-            chunk = CHUNK_KEYS // 4
-            hdf5.write_array(self._group, DIGESTS, digests, chunk, level=ZSTD_LEVEL, shuffle=False)
-
-    def digest(self) -> str:
-        """SHA-256 over all of a, then b, then the values, then the plies."""
-        sha = self._sha.copy()
-        for name in list(self._keys)[1:]:
-            for chunk in self._keys[name].chunks():
-                sha.update(np.ascontiguousarray(chunk, "<u8").data)
-        for packed in self._packed:
-            sha.update(packed.data)
-        if self._plies is not None:
-            for chunk in self._plies.chunks():
-                sha.update(np.ascontiguousarray(chunk).data)
-        return sha.hexdigest()
+            packing = self.arrays["values"].packing
+            self.arrays[DIGESTS] = _Array("u1", len(digests), CHUNK_KEYS // 4, packing, [])
+            self._write(DIGESTS, digests, pool)
+        return self._sha.hexdigest()
 
 
 def write_ply(
-    store: PieceStore, counts: LayerCounts, ends: Distances | None, pool: Executor, most: int
+    tasks: KeysTasks, counts: LayerCounts, ends: Distances | None, pool: Executor, most: int
 ) -> PlyRecord:
     """Write the finished part of a ply, in stretches of at most about so many keys.
 
     Of a ply that is not kept it has the counts alone.
     """
-    ply = counts.ply
-    keys = int(store.sizes(ply).sum())
-    with hdf5.new_file(store.ply_part(ply)) as file:
-        hdf5.write_attributes(file, said(store.header))
-        group = file.create_group(ply_name(ply))
-        digest = _write_keys(store, group, ply, pool, most) if store.header.keeps(ply) else ""
+    ply, header = counts.ply, tasks.header
+    keys, digest, arrays = int(tasks.sizes(ply).sum()), "", {}
+    with tasks.partial.write(ply_part(ply), synced=True) as part:
+        if header.keeps(ply):
+            pieces = tasks.pieces(ply)
+            bounds = stretches(tasks, pieces, keys, most)
+            writer = PlyWriter(part, header, ply, keys)
+            calls = [partial(read_stretch, tasks, pieces, *bound) for bound in bounds]
+            for number, page in enumerate(_one_ahead(pool, calls)):
+                writer.add(page, pool, is_last=number == len(bounds) - 1)
+            digest, arrays = writer.finish(pool), writer.arrays
         record = record_of(counts, keys, digest, ends)
-        hdf5.write_attributes(group, _attributes(record))
+        part.finish({"record": asdict(record), "arrays of the ply": arrays})
     return record
 
 
-def _write_keys(store: PieceStore, group: hdf5.Group, ply: int, pool: Executor, most: int) -> str:
-    """Write keys and values of a ply; returns their digest."""
-    tasks, keys = store.pieces(ply), int(store.sizes(ply).sum())
-    bounds = stretches(store, tasks, keys, most)
-    writer = PlyWriter(group, store.header, ply, keys)
-    calls = [partial(read_stretch, store, tasks, *bound) for bound in bounds]
-    for number, page in enumerate(_one_ahead(pool, calls)):
-        writer.add(page, pool, is_last=number == len(bounds) - 1)
-    writer.write_digests()
-    return writer.digest()
+def read_record(said: Mapping[str, Any]) -> PlyRecord:
+    """The counts that a finished ply tells."""
+    found: dict[str, Any] = said["record"]
+    for name in ("win_in", "draw_in", "loss_in"):
+        found[name] = tuple(found[name])
+    return PlyRecord(**found)
 
 
-def _attributes(record: PlyRecord) -> dict[str, object]:
-    """What the group of a ply says; its name says the ply."""
-    return {name: value for name, value in said(record).items() if name != "ply"}
-
-
-def check_ply(store: PieceStore, ply: int) -> PlyRecord:
-    """The counts of a finished part; `DamagedFileError` if it is not whole or another table's."""
-    path = store.ply_part(ply)
-    with hdf5.open_file(path) as file, reading(path):
-        if read_header(file, path) != store.header:
-            raise DamagedFileError(f"{path} belongs to another table")
-        group = file[ply_name(ply)]
-        record = read_record(ply, group.attrs)
-        if not store.header.keeps(ply):
-            return record
-        sha = hashlib.sha256()
-        for name in ("a", "b", "values", "plies"):
-            size = len(group[name]) if name in group else 0
-            for begin in range(0, size, AT_ONCE):
-                sha.update(hdf5.read_array(group, name, begin, begin + AT_ONCE).data)
-        if sha.hexdigest() != record.sha256:
-            raise ChecksumError(f"{path} does not have its digest")
-        return record
-
-
-def join_table(store: PieceStore, value: int, records: Sequence[PlyRecord]) -> None:
+def join_table(tasks: KeysTasks, value: int, plies: Sequence[int]) -> None:
     """Join the finished plies to the table, and remove them. Packed chunks are copied."""
-    require_room(store.path, store.beside)
-    with hdf5.new_file(store.path) as file:
-        for record in records:
-            group = file.create_group(ply_name(record.ply))
-            with hdf5.open_file(store.ply_part(record.ply)) as part:
-                for name in part[group.name]:
-                    hdf5.copy_array(part[group.name], name, group, level=ZSTD_LEVEL)
-            hdf5.write_attributes(group, _attributes(record))
-        hdf5.finish_table(file, store.header, value, records, last_ply=records[-1].ply)
-    store.discard()
+    records = []
+    with hdf5.new_file(tasks.partial.path) as file:
+        for ply in plies:
+            group = file.create_group(ply_name(ply))
+            with tasks.partial.read(ply_part(ply)) as part:
+                records.append(read_record(part.said))
+                arrays = part.said["arrays of the ply"]
+                for name, (dtype, size, chunk, packing, frames) in sorted(arrays.items()):
+                    shape, packed = (size, np.dtype(dtype)), map(part.frame, frames)
+                    hdf5.write_chunks(group, name, shape, chunk, Packing(*packing), packed)
+            record = said(records[-1])
+            del record["ply"]  # the group's name says it
+            hdf5.write_attributes(group, record)
+        hdf5.finish_table(file, tasks.header, value, records, last_ply=plies[-1])

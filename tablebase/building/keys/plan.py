@@ -16,7 +16,7 @@ and 1.6 times at most in others. Time depends on what else the machine does.
 Workers of a cluster take what they have: base, and tasks as their memory allows; the driver
 sorts and packs.
 
-A build takes no more memory than it is given (`Room`): what a task may hold and whether a layer
+A build takes no more memory than it is given (`Budget`): what a task may hold and whether a layer
 stays in memory is decided anew for every ply, by the sizes that it turns out to have.
 """
 
@@ -30,15 +30,18 @@ from retro.errors import BadTextError
 from retro.index.keys.groups import make_grouping
 from retro.walk.keys.forecast import Forecast, forecast
 from retro.walk.keys.layers import MOST_THREADS, prepare
-from retro.walk.keys.task import Limits
+from tablebase.building.keys.tasks import Cut, task_key
+from tablebase.building.options import BuildOptions
+from tablebase.building.plan import Plan, PlyPlan, TaskBudget
 from tablebase.keys.format import Header, header_for
-from tablebase.keys.pieces import Cut
 from tablebase.machine import available_memory
-from tablebase.plans import Hire, How, Plan, PlyPlan
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from retro.games.game import Position
     from retro.walk.task import Walk
+    from tablebase.building.plan import WorkerSpec
 
 # Python, compiled kernels (350 MB at most), what tasks have at least, and what is freed but lies
 # between what is not: 5x5 three-in-a-row took 2.02 GB of 2 when this was 500 MB.
@@ -57,6 +60,7 @@ STRAIGHT_ERROR = 1.2
 BENT_ERROR, BENT_PLIES = 2.0, 12  # measured on up to so many sampled plies; beyond, it multiplies
 DIGITS = 3  # of a number that is not exact
 SHARE_OF_FREE_MEMORY = 0.8
+MOST_IN_MEMORY = 32_000_000  # bytes of all parts of a build that writes none of them
 KEYS_OF_A_SHARE = 1 << 20  # a family of more is cut into shares, so that a task can have some
 MOST_SHARES = 4096
 SHARE_OF_LAYER = 0.6  # of the memory: more than that is better left to tasks
@@ -64,7 +68,7 @@ LEAST_TASK = 1 << 24  # bytes of a task of a cluster
 MOST_TO_SORT = 1 << 30  # bytes that the driver of a cluster sorts at once
 
 
-class Room(NamedTuple):
+class Budget(NamedTuple):
     """How much memory the tasks of a build may take, all together."""
 
     workers: int
@@ -79,19 +83,16 @@ class Room(NamedTuple):
         """Whether a whole layer stays in memory."""
         return self.layer(walk, words, keys) <= SHARE_OF_LAYER * self.free
 
-    def limits(self, words: int, kept: int) -> Limits:
-        """What a task may take beside a layer of so many bytes: half of it for what it reads."""
-        half = max(0, self.free - kept) // self.workers // 2
-        return Limits(max(1, half // task_key(words)), max(1, half))
+    def task_memory(self, kept: int) -> int:
+        """What a task may take for what it makes, and as much for what it reads.
+
+        Beside a layer of so many bytes.
+        """
+        return max(0, self.free - kept) // self.workers // 2
 
     def stretch(self, words: int) -> int:
         """Keys that are sorted at once when a ply is finished, and as many that are written."""
         return max(1, self.own // stretch_key(words))
-
-
-def task_key(words: int) -> int:
-    """Bytes of a key in a task that makes it: itself, sorted, and slots."""
-    return 16 * words + 40
 
 
 def stretch_key(words: int) -> int:
@@ -104,11 +105,10 @@ class Detail(NamedTuple):
 
     layers: dict[int, float]  # how many keys and finished games are expected of a ply, at most
     cut: Cut  # unless an earlier run has cut otherwise
-    room: Room
-    processes: bool
-    hire: Hire | None  # if a cluster works
+    room: Budget
     header: Header
     walked: int  # keys of all plies, kept or not
+    in_memory: bool  # whether parts never touch the disk
 
 
 def require_reached(header: Header, last_ply: int) -> None:
@@ -120,7 +120,12 @@ def require_reached(header: Header, last_ply: int) -> None:
 
 
 def make_plan(
-    root: Position, how: How | None = None, plies: range | None = None, *, seed: int = 0
+    root: Position,
+    options: BuildOptions | None = None,
+    plies: range | None = None,
+    workers: Sequence[WorkerSpec] = (),
+    *,
+    seed: int = 0,
 ) -> Plan:
     """What the table of all that can follow `root` will take; a second or two, little memory.
 
@@ -132,10 +137,15 @@ def make_plan(
     54
     """
     rules = root.board.rules
+    options = options or BuildOptions()
+    if not options.counts:
+        raise BadTextError(
+            f"{root.board.game_name} cannot be built without counts: the walk forward that counts "
+            "also finds the positions to store"
+        )
     found = forecast(prepare(rules), root.state, root.ply, seed=seed)
     layers, error = found.layers, _error(found)
-    how = how or How()
-    header = header_for(root, plies, distances=how.distances)
+    header = header_for(root, plies, distances=options.distances)
     if found.is_exact:
         require_reached(header, layers[-1].ply)
     families = make_grouping(rules).families
@@ -144,15 +154,18 @@ def make_plan(
     family = max(crowds.values())
     shares = min(MOST_SHARES, max(1, ceil(family / KEYS_OF_A_SHARE)))
     group = 2 * task_key(rules.words) * int(family / shares)
-    taken = (_hire if how.hands else _share_out)(how, rules.words, largest, group)
+    if workers:
+        taken = _on_cluster(options, workers, rules.words, largest, group)
+    else:
+        taken = _on_this_machine(options, rules.words, largest, group)
     room = taken.room
-    times = WHOLE_BUILD + MORE_WITH_DISTANCES * how.distances
+    times = WHOLE_BUILD + MORE_WITH_DISTANCES * options.distances
     times *= 1 if taken.is_whole else FROM_FILES
     times *= available_cores() / room.workers  # the forecast was timed on all cores
     seconds = [times * found.seconds_per_edge * layer.edges for layer in layers]
     walked = sum(layer.keys for layer in layers)
     keys = sum(layer.keys for layer in layers if header.keeps(layer.ply))
-    bytes_per_key = rules.words * BYTES_PER_WORD + BYTES_OF_PLIES * how.distances
+    bytes_per_key = rules.words * BYTES_PER_WORD + BYTES_OF_PLIES * options.distances
     disk = _rounded(bytes_per_key * keys + BYTES_PER_PLY * len(layers))
     pieces = _rounded(rules.words * BYTES_OF_PIECES * walked)
     return Plan(
@@ -179,48 +192,57 @@ def make_plan(
             {layer.ply: error * (layer.keys + layer.ended) for layer in layers},
             Cut(families, shares),
             room,
-            how.processes is not None,
-            taken.hire,
             header,
             int(walked),
+            in_memory=found.is_exact and (16 * rules.words + 2) * walked <= MOST_IN_MEMORY,
         ),
+        workers=room.workers,
+        processes=options.processes is not None,
+        budget=taken.budget,
     )
 
 
 class _Taken(NamedTuple):
     """What a build takes of memory."""
 
-    room: Room
+    room: Budget
     memory: int  # bytes of this process and of others of this machine
     least: int
     is_whole: bool  # whether the largest layer stays in memory
-    hire: Hire | None = None
+    budget: TaskBudget | None = None  # of the workers of a cluster
 
 
-def _share_out(how: How, words: int, largest: float, group: int) -> _Taken:
+def _on_this_machine(options: BuildOptions, words: int, largest: float, group: int) -> _Taken:
     """What threads or processes of this machine take; `largest` keys of a ply, bytes of a group."""
-    processes = how.processes
-    workers = min(processes or how.threads or available_cores(), MOST_THREADS)
+    processes = options.processes
+    workers = min(processes or options.threads or available_cores(), MOST_THREADS)
     base = BASE_MEMORY + (workers * PROCESS_MEMORY if processes else 0)
     # A group for each worker; and at its best the largest layer, whole.
     least = base + max(0, workers * group - TASKS_AT_LEAST)
     whole = base + int(largest * ((8 * words + 9) / SHARE_OF_LAYER))
     least = min(least, whole)
     best = whole if not processes else max(least, base + workers * 2 * KEYS_OF_A_SHARE * 64)
-    allowed = how.memory if how.memory is not None else _share_of_free_memory(least, best)
+    allowed = options.memory if options.memory is not None else _share_of_free_memory(least, best)
     taken = min(best, allowed)
     free = max(0, max(taken, least) - base) + TASKS_AT_LEAST
-    return _Taken(Room(workers, free, free), taken, least, taken >= whole)
+    return _Taken(Budget(workers, free, free), taken, least, taken >= whole)
 
 
-def _hire(how: How, words: int, largest: float, group: int) -> _Taken:
+def _on_cluster(
+    options: BuildOptions,
+    workers: Sequence[WorkerSpec],
+    words: int,
+    largest: float,
+    group: int,
+) -> _Taken:
     """What the workers of a cluster take, and the driver, who sorts and packs finished plies."""
     base = BASE_MEMORY - TASKS_AT_LEAST
-    hire = Hire.of(how.hands, how.task_memory, aside=base, least=max(LEAST_TASK, group))
-    places = hire.places(how.hands)
+    least = max(LEAST_TASK, group)
+    budget = TaskBudget.of(workers, options.task_memory, aside=base, least=least)
+    places = budget.places(workers)
     own = int(min(max(TASKS_AT_LEAST, stretch_key(words) * largest), MOST_TO_SORT))
-    room = Room(places, places * hire.each, own)
-    return _Taken(room, base + own, base + own, is_whole=False, hire=hire)
+    room = Budget(places, places * budget.each, own)
+    return _Taken(room, base + own, base + own, is_whole=False, budget=budget)
 
 
 def _share_of_free_memory(least: int, best: int) -> int:
