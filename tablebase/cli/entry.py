@@ -7,18 +7,21 @@ commands are imported inside the guard. Later `common.run` has a guard of its ow
 from __future__ import annotations
 
 import io
+import os
 import signal
 import sys
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from retro.errors import EXIT_INTERRUPTED
+from retro.errors import EXIT_INTERRUPTED, DoesNotFitError
 
 if TYPE_CHECKING:
     from sys import UnraisableHookArgs
     from types import FrameType
 
 SOON = 0.05  # seconds
+# Bytes: Python, numpy, numba and h5py take 350 MB of it, compiling a build 200 MB more.
+ADDRESS_SPACE = 640_000_000
 EXIT_TERMINATED = 128 + signal.SIGTERM
 
 
@@ -39,6 +42,11 @@ def _guarded(module: str) -> int:
     def stop(number: int, frame: FrameType | None) -> None:
         """A polite request to stop, of a service manager, say, is a Ctrl-C."""
         received.append(number)
+        if _is_importing(frame):
+            # What is raised there may be caught, or come out as another error, and there is
+            # nothing to tidy up.
+            status = _interrupted()
+            os._exit(EXIT_TERMINATED if number == signal.SIGTERM else status)
         signal.default_int_handler(number, frame)
 
     signal.signal(signal.SIGTERM, stop)
@@ -47,14 +55,38 @@ def _guarded(module: str) -> int:
     if isinstance(sys.stdout, io.TextIOWrapper):  # names of files need not be text
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
+        _require_address_space()
         status: int = import_module(module).main()
+    except DoesNotFitError as error:
+        print(f"error: {error}", file=sys.stderr)
+        status = error.exit_code
     except KeyboardInterrupt:
         status = _interrupted()
-    except Exception:
-        if not received:
-            raise
-        status = _interrupted()  # an import that was interrupted may say that it failed
     return EXIT_TERMINATED if signal.SIGTERM in received and status == EXIT_INTERRUPTED else status
+
+
+def _require_address_space() -> None:
+    """Refuse to begin with too little (`ulimit -v`): imports would fail, or the compiler abort."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if limit == resource.RLIM_INFINITY:
+        return
+    if limit < ADDRESS_SPACE:
+        needed, given = (number // 1_000_000 for number in (ADDRESS_SPACE, limit))
+        found = f"this process may take {given} MB of address space (ulimit -v)"
+        raise DoesNotFitError(f"{found}; a command needs {needed} MB")
+    # Its threads, which nothing here uses, would take 32 MB each.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+
+def _is_importing(frame: FrameType | None) -> bool:
+    """Whether a module is being imported in the code that a signal met."""
+    while frame is not None and frame.f_code.co_filename != "<frozen importlib._bootstrap>":
+        frame = frame.f_back
+    return frame is not None
 
 
 def _interrupted() -> int:

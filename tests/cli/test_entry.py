@@ -1,4 +1,4 @@
-"""Ctrl-C from the first moment on: one line and its exit code."""
+"""From the first moment on: Ctrl-C, SIGTERM and too little memory get one line, an exit code."""
 
 import os
 import signal
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from retro.errors import EXIT_INTERRUPTED, TimeLimitError
+from retro.errors import EXIT_INTERRUPTED, DoesNotFitError, TimeLimitError
 from tablebase.cli import entry
 from tablebase.cli.guard import time_limit
 
@@ -28,12 +28,35 @@ def test_ctrl_c_while_importing(
     assert capsys.readouterr() == ("", "interrupted\n")
 
 
+WAITS = """
+import time
+print("here", flush=True)
+{}
+"""
+SLOW_IMPORTS = {
+    "as a slow disk would": "time.sleep(60)",
+    "and calls what ends it a failure": """
+try: time.sleep(60)
+except BaseException as error: raise ImportError("no compiler") from error""",
+    "and goes on whatever happens": """
+while True:
+    try: time.sleep(60)
+    except BaseException: pass""",
+}
+
+
 @pytest.mark.skipif(not hasattr(os, "kill"), reason="signals of POSIX")
-def test_ctrl_c_within_the_import_of_numpy(tmp_path: Path) -> None:
-    """A module in numpy's place that waits as a slow disk would make it."""
-    (tmp_path / "numpy.py").write_text(
-        "import sys, time\nprint('here', flush=True)\ntime.sleep(60)\n"
-    )
+@pytest.mark.parametrize(
+    ("number", "status"),
+    [(signal.SIGINT, EXIT_INTERRUPTED), (signal.SIGTERM, entry.EXIT_TERMINATED)],
+)
+@pytest.mark.parametrize("module", ["numpy", "h5py"])
+@pytest.mark.parametrize("how", SLOW_IMPORTS)
+def test_a_signal_ends_an_import(
+    tmp_path: Path, number: signal.Signals, status: int, module: str, how: str
+) -> None:
+    """A module that waits, in the place of one that all commands import, or that some do."""
+    (tmp_path / f"{module}.py").write_text(WAITS.format(SLOW_IMPORTS[how]))
     folders = [str(tmp_path), str(Path(__file__).parents[2])]
     process = subprocess.Popen(
         [sys.executable, "-m", "tablebase", "list"],
@@ -44,9 +67,24 @@ def test_ctrl_c_within_the_import_of_numpy(tmp_path: Path) -> None:
     )
     assert process.stdout is not None
     assert process.stdout.readline() == "here\n"
-    process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=30)
-    assert (process.returncode, err) == (EXIT_INTERRUPTED, "interrupted\n")
+    process.send_signal(number)
+    _, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (status, "interrupted\n")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems do not keep to the limit")
+@pytest.mark.parametrize("command", ["tablebase", "build_tablebase"])
+@pytest.mark.parametrize("megabytes", [60, 200, 400])
+def test_too_little_address_space_gets_one_line(command: str, megabytes: int) -> None:
+    start = f"import sys; from tablebase.cli import entry; sys.exit(entry.{command}())"
+    done = subprocess.run(
+        ["bash", "-c", f'ulimit -v {megabytes}000 && exec "$0" -c "$1" 4x4', sys.executable, start],
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == DoesNotFitError.exit_code
+    (line,) = done.stderr.splitlines()
+    assert line.startswith(f"error: this process may take {megabytes * 1024 // 1000} MB of address")
 
 
 def test_ctrl_c_within_a_finalizer_is_not_lost(
