@@ -58,7 +58,9 @@ def _add_solver_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_solve_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--strong", action="store_true", help="also the plies to the end")
+    parser.add_argument(
+        "--strong", action="store_true", help="also print the distance to the end, in plies"
+    )
     _add_solver_options(parser)
 
 
@@ -175,7 +177,7 @@ def _solve_class(asked: Asked, board: Board) -> int:
 COMMANDS = (
     Command(
         "probe",
-        "value of a position and of every move",
+        "Show the value of a position and of every move.",
         probe_command,
         _add_table_options,
         takes_file=True,
@@ -184,7 +186,7 @@ COMMANDS = (
     ),
     Command(
         "line",
-        "one line of best play to the end",
+        "Show one line of best play to the end.",
         line_command,
         _add_table_options,
         takes_file=True,
@@ -193,7 +195,7 @@ COMMANDS = (
     ),
     Command(
         "solve",
-        "value of any position, by table or by search",
+        "Print the value of any position: WIN, DRAW or LOSS.",
         solve_command,
         _add_solve_options,
         board="usual",
@@ -202,7 +204,7 @@ COMMANDS = (
     ),
     Command(
         "analyse",
-        "value and distance of every move, main line",
+        "Show the value and distance of every move, and the main line.",
         analyse_command,
         _add_solver_options,
         board="usual",

@@ -35,38 +35,46 @@ if TYPE_CHECKING:
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
     place = parser.add_mutually_exclusive_group()
-    place.add_argument("--out", type=file_to_write, metavar="PATH", help="the file to write")
     place.add_argument(
-        "--dir", type=folder, metavar="DIR", help="folder of tables (TABLEBASE_DIR, else tables)"
+        "--out", type=file_to_write, metavar="PATH", help="write the table to this file"
+    )
+    place.add_argument(
+        "--dir",
+        type=folder,
+        metavar="DIR",
+        help="keep tables in this folder (default: TABLEBASE_DIR, else tables)",
     )
     add_root(parser)
     parser.add_argument(
-        "--plies", type=ply_range, metavar="A..B", help="keep the values of these plies only"
+        "--plies", type=ply_range, metavar="A..B", help="keep only the values of these plies"
     )
     parser.add_argument(
         "--memory",
         type=memory_size,
         metavar="SIZE",
-        help="such as 4G; default: most of what is free",
+        help="use at most this much, such as 4G (default: most of what is free)",
     )
     add_threads(parser)
     parser.add_argument(
         "--processes",
         type=at_most(MOST_THREADS),
         metavar="N",
-        help="work in processes, not in threads",
+        help="use N processes instead of threads",
     )
     parser.add_argument(
-        "--cluster", metavar="ADDRESS", help="work on a Dask cluster: tcp://HOST:8786, or local"
+        "--cluster", metavar="ADDRESS", help="use a Dask cluster: tcp://HOST:8786, or local"
     )
     parser.add_argument(
-        "--task-memory", type=memory_size, metavar="SIZE", help="of one task on a cluster"
+        "--task-memory",
+        type=memory_size,
+        metavar="SIZE",
+        help="limit the memory of one task on a cluster",
     )
     parser.add_argument(
         "--work-dir",
         type=Path,
         metavar="DIR",
-        help="keep the parts there, not beside the table: a folder that all workers share",
+        help="keep unfinished parts in this folder, which all workers share",
     )
     parser.add_argument(
         "--counts",
@@ -77,14 +85,20 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--distances",
         action="store_true",
-        help="also in how many plies every position ends; two to three times the file",
+        help="also store in how many plies each position ends; doubles the file or more",
     )
-    parser.add_argument("--force", action="store_true", help="build again from nothing")
-    parser.add_argument("--plan", action="store_true", help="say what it will take, build nothing")
+    parser.add_argument(
+        "--force",
+        action="store_true",
+        help="start again, even if a table or a partial build exists",
+    )
+    parser.add_argument(
+        "--plan", action="store_true", help="only show the time, memory and disk a build needs"
+    )
     parser.add_argument(
         "--quiet",
         action="store_true",
-        help="print the value and the file only, no counts and no progress",
+        help="print only the value and the file",
     )
 
 

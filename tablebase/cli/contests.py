@@ -45,14 +45,31 @@ def add_contest_options(parser: argparse.ArgumentParser) -> None:
     """How many games, from which openings, kept where."""
     from pathlib import Path
 
-    parser.add_argument("--games", type=int, default=10, metavar="N", help="a pair; default: 10")
-    parser.add_argument("--seed", type=int, default=0, metavar="S", help="default: 0")
     parser.add_argument(
-        "--openings", metavar="PLIES|FILE", help="begin after random plies, or lines of a file"
+        "--games",
+        type=int,
+        default=10,
+        metavar="N",
+        help="play N games between each two players (default: 10)",
     )
-    parser.add_argument("--save", type=Path, metavar="DIR", help="keep the games")
     parser.add_argument(
-        "--move-time", type=float, metavar="S", help="a move that takes longer loses the game"
+        "--seed",
+        type=int,
+        default=0,
+        metavar="S",
+        help="set the seed of all random choices (default: 0)",
+    )
+    parser.add_argument(
+        "--openings",
+        metavar="PLIES|FILE",
+        help="begin games after so many random plies, or after the lines of a file",
+    )
+    parser.add_argument("--save", type=Path, metavar="DIR", help="save the games in this folder")
+    parser.add_argument(
+        "--move-time",
+        type=float,
+        metavar="S",
+        help="count a move that takes longer than S seconds as a loss",
     )
 
 

@@ -22,12 +22,17 @@ if TYPE_CHECKING:
 
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--svg", type=file_to_write, metavar="FILE", help="write SVG; - is stdout")
     parser.add_argument(
-        "--png", type=file_to_write, metavar="FILE", help="write PNG; needs the extra `picture`"
+        "--svg", type=file_to_write, metavar="FILE", help="write SVG to this file (- for stdout)"
     )
-    parser.add_argument("--rated", action="store_true", help="with the values of the moves")
-    parser.add_argument("--flip", action="store_true", help="left and right exchanged")
+    parser.add_argument(
+        "--png",
+        type=file_to_write,
+        metavar="FILE",
+        help="write PNG to this file (needs the extra `picture`)",
+    )
+    parser.add_argument("--rated", action="store_true", help="show the value of every move")
+    parser.add_argument("--flip", action="store_true", help="exchange left and right")
     add_grid(parser)
     add_folder(parser)
     add_search(parser)
@@ -85,7 +90,7 @@ def _write(path: Path, content: bytes) -> None:
 COMMANDS = (
     Command(
         "draw",
-        "a position as a picture: SVG or PNG",
+        "Draw a position as an SVG or PNG picture.",
         draw_command,
         _add_options,
         takes_position=True,

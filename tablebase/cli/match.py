@@ -42,8 +42,15 @@ if TYPE_CHECKING:
 
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--first", required=True, metavar="P", help=NAMES)
-    parser.add_argument("--second", required=True, metavar="P", help="they change sides each game")
+    parser.add_argument(
+        "--first", required=True, metavar="P", help=f"name the first player: {NAMES}"
+    )
+    parser.add_argument(
+        "--second",
+        required=True,
+        metavar="P",
+        help="name the second player (see --first); sides alternate from game to game",
+    )
     add_contest_options(parser)
     add_folder(parser)
     add_search(parser, memory="64M")
@@ -111,7 +118,7 @@ def print_scores(tally: Tally) -> None:
 COMMANDS = (
     Command(
         "match",
-        "games between two players, and the score",
+        "Play games between two players and show the score.",
         match_command,
         _add_options,
         board="usual",

@@ -32,13 +32,16 @@ def add_version(parser: argparse.ArgumentParser) -> None:
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="print JSON for programs")
+    parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def add_folder(parser: argparse.ArgumentParser) -> None:
     """`--dir`; `--tables` is its old name in `solve` and `analyse`."""
     parser.add_argument(
-        "--dir", type=folder, metavar="DIR", help="folder of tables (TABLEBASE_DIR, else tables)"
+        "--dir",
+        type=folder,
+        metavar="DIR",
+        help="look for tables in this folder (default: TABLEBASE_DIR, else tables)",
     )
     parser.add_argument("--tables", type=folder, dest="dir", help=argparse.SUPPRESS)
 
@@ -48,7 +51,7 @@ def add_root(parser: argparse.ArgumentParser) -> None:
         "--from",
         dest="root",
         metavar="POSITION",
-        help="the table of all that follows a position: moves, or the path of a grid",
+        help="use the table of all that follows this position (moves or a grid file)",
     )
 
 
@@ -57,7 +60,7 @@ def add_grid(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--any-counts",
         action="store_true",
-        help="take a Connect Four grid whatever its numbers of stones; the solver answers",
+        help="accept Connect Four grids with impossible stone counts; uses the solver",
     )
 
 
@@ -68,9 +71,9 @@ def add_search(parser: argparse.ArgumentParser, memory: str = DEFAULT_MEMORY) ->
         type=memory_size,
         default=memory,
         metavar="SIZE",
-        help=f"for a search, such as 4G or 512M; default: {memory}",
+        help=f"use at most this much memory for a search (default: {memory})",
     )
-    parser.add_argument("--time-limit", type=seconds, metavar="S", help="give up after S seconds")
+    parser.add_argument("--time-limit", type=seconds, metavar="S", help="stop after S seconds")
 
 
 def add_leaves(parser: argparse.ArgumentParser) -> None:
@@ -79,7 +82,7 @@ def add_leaves(parser: argparse.ArgumentParser) -> None:
         "--leaves",
         choices=("auto", "on", "off"),
         default="auto",
-        help="tables as leaves of a search: once it is long and while it pays, always, never",
+        help="use tables inside a search: auto (when it saves time), on, off",
     )
 
 
@@ -90,7 +93,7 @@ def add_threads(parser: argparse.ArgumentParser, default: int | None = None) -> 
         type=at_most(MOST_THREADS),
         default=default,
         metavar="N",
-        help=f"default: {shown}",
+        help=f"use N threads (default: {shown})",
     )
 
 

@@ -28,14 +28,20 @@ NAMES = ", ".join(KINDS)
 
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--first", metavar="P", help=f"default: human; {NAMES}")
     parser.add_argument(
-        "--second", metavar="P", help=f"default: human, against the human {DEFAULT_LEVEL}"
+        "--first", metavar="P", help=f"name the first player (default: human): {NAMES}"
     )
-    parser.add_argument("--load", metavar="FILE", help="go on with a game that was saved")
-    parser.add_argument("--replay", metavar="FILE", help="show a game that was saved, then leave")
     parser.add_argument(
-        "--seed", type=int, default=0, metavar="S", help="of players that draw lots"
+        "--second", metavar="P", help=f"name the second player (default: {DEFAULT_LEVEL})"
+    )
+    parser.add_argument("--load", metavar="FILE", help="continue a saved game")
+    parser.add_argument("--replay", metavar="FILE", help="show a saved game, then exit")
+    parser.add_argument(
+        "--seed",
+        type=int,
+        default=0,
+        metavar="S",
+        help="set the seed of players that use randomness",
     )
     add_folder(parser)
     add_search(parser, memory="64M")
@@ -84,7 +90,7 @@ def asked_players(options: argparse.Namespace, record: GameRecord) -> tuple[Spec
 COMMANDS = [
     Command(
         "play",
-        "a game at the terminal, against a computer of the level you like",
+        "Play a game at the terminal against a computer of the level you choose.",
         play_command,
         _add_options,
         board="usual",

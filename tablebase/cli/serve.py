@@ -28,41 +28,56 @@ def _port(text: str) -> int:
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--port", type=_port, default=DEFAULT_PORT, metavar="N", help=f"default: {DEFAULT_PORT}"
+        "--port",
+        type=_port,
+        default=DEFAULT_PORT,
+        metavar="N",
+        help=f"listen on this port (default: {DEFAULT_PORT})",
     )
     parser.add_argument("--open", action="store_true", help="open the page in a browser")
     parser.add_argument(
-        "--host", default="127.0.0.1", metavar="ADDRESS", help="default: this machine only"
+        "--host",
+        default="127.0.0.1",
+        metavar="ADDRESS",
+        help="listen on this address (default: this machine only)",
     )
     parser.add_argument(
         "--name",
         action="append",
         default=[],
         metavar="HOST",
-        help="a name by which clients may call the service, behind a proxy; may be repeated",
+        help="accept this Host name, too, for example behind a proxy (repeatable)",
     )
     parser.add_argument(
-        "--workers", type=count, default=1, metavar="N", help="processes that share the port"
+        "--workers", type=count, default=1, metavar="N", help="use N processes that share the port"
     )
     parser.add_argument(
-        "--searches", type=count, default=2, metavar="N", help="at once, of a worker; default: 2"
+        "--searches",
+        type=count,
+        default=2,
+        metavar="N",
+        help="allow N searches at once in each process (default: 2)",
     )
     parser.add_argument(
-        "--time-limit", type=seconds, default=20.0, metavar="S", help="of a search; default: 20"
+        "--time-limit",
+        type=seconds,
+        default=20.0,
+        metavar="S",
+        help="stop a search after S seconds (default: 20)",
     )
     parser.add_argument(
         "--memory",
         type=memory_size,
         default="64M",
         metavar="SIZE",
-        help="of a search; default: 64M",
+        help="use at most this much memory for a search (default: 64M)",
     )
     parser.add_argument(
         "--build-memory",
         type=memory_size,
         default="1G",
         metavar="SIZE",
-        help="of a build; default: 1G",
+        help="use at most this much memory for a build (default: 1G)",
     )
     add_folder(parser)
 
@@ -104,7 +119,7 @@ def serve_command(asked: Asked) -> int:
 COMMANDS = (
     Command(
         "serve",
-        "the explorer: a page to play and look, and a service for programs",
+        "Start the web page to play and analyse, and the JSON service.",
         serve_command,
         _add_options,
         board="none",

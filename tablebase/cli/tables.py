@@ -41,14 +41,17 @@ def _add_table_options(parser: argparse.ArgumentParser) -> None:
 
 def _add_verify_options(parser: argparse.ArgumentParser) -> None:
     _add_table_options(parser)
-    parser.add_argument("--level", choices=LEVELS, default="quick", help="default: quick")
     parser.add_argument(
-        "--solver", action="store_true", help="compare with the forward solver, too"
+        "--level",
+        choices=LEVELS,
+        default="quick",
+        help="choose how much is checked (default: quick)",
     )
+    parser.add_argument("--solver", action="store_true", help="also compare with the solver")
     parser.add_argument(
         "--counts",
         action="store_true",
-        help="count positions anew, also of giants: a third of the time of their build",
+        help="recount all positions, also of very large tables",
     )
 
 
@@ -56,7 +59,7 @@ def _add_strategy_options(parser: argparse.ArgumentParser) -> None:
     _add_table_options(parser)
     add_search(parser)
     parser.add_argument(
-        "--most", type=count, metavar="N", help="give up when a ply has more than N positions"
+        "--most", type=count, metavar="N", help="stop if a ply has more than N positions"
     )
 
 
@@ -180,23 +183,23 @@ class Watched:
 COMMANDS = (
     Command(
         "stats",
-        "legal positions, wins, draws and losses per ply",
+        "Count legal positions, wins, draws and losses per ply.",
         stats_command,
         _add_table_options,
         takes_file=True,
     ),
     Command(
         "strategy",
-        "positions that one perfect player can meet",
+        "Count the positions that a perfect player must know.",
         strategy_command,
         _add_strategy_options,
         takes_file=True,
         is_one_question=True,
     ),
-    Command("list", "the tables that are there", list_command, add_folder, board="any"),
+    Command("list", "List the tables in the folder.", list_command, add_folder, board="any"),
     Command(
         "verify",
-        "check a table; exit code 0 if it is sound",
+        "Check a table; the exit code is 0 if it is sound.",
         verify_command,
         _add_verify_options,
         takes_file=True,

@@ -36,40 +36,68 @@ def _add_trace_options(parser: argparse.ArgumentParser) -> None:
     from retro.play.trace import ALGORITHMS
 
     parser.add_argument(
-        "--depth", type=at_most(MOST_PLIES), default=DEPTH, metavar="N", help="plies; default: 3"
+        "--depth",
+        type=at_most(MOST_PLIES),
+        default=DEPTH,
+        metavar="N",
+        help="search N plies deep (default: 3)",
     )
     parser.add_argument(
-        "--algorithm", choices=ALGORITHMS, default="alpha-beta", help="default: alpha-beta"
+        "--algorithm",
+        choices=ALGORITHMS,
+        default="alpha-beta",
+        help="choose the algorithm (default: alpha-beta)",
     )
     parser.add_argument(
-        "--evaluation", default="", metavar="NAME", help="default: the game's first"
+        "--evaluation",
+        default="",
+        metavar="NAME",
+        help="choose how leaves are rated (default: the game's first)",
     )
-    parser.add_argument("--ordered", action="store_true", help="promising moves first")
-    parser.add_argument("--tree", metavar="FILE", help="a tree of MAX and MIN nodes, not a game")
+    parser.add_argument("--ordered", action="store_true", help="try promising moves first")
+    parser.add_argument(
+        "--tree",
+        metavar="FILE",
+        help="search the tree of MAX and MIN nodes in this file, not a game",
+    )
     parser.add_argument(
         "--exercise",
         action="store_true",
-        help="with --tree: leaf values for which alpha-beta cuts just the marked branches",
+        help="with --tree: find leaf values so that alpha-beta cuts exactly the marked branches",
     )
     parser.add_argument(
-        "--rules", action="store_true", help="of Connect Four: Allis' rules and what they prove"
+        "--rules",
+        action="store_true",
+        help="show Allis' rules for Connect Four and what they prove",
     )
-    parser.add_argument("--most", type=count, default=MOST_SHOWN, metavar="N", help="nodes shown")
+    parser.add_argument(
+        "--most", type=count, default=MOST_SHOWN, metavar="N", help="show at most N nodes"
+    )
     _add_picture(parser)
     add_grid(parser)
 
 
 def _add_study_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--evaluation", default="", metavar="NAME", help="default: the game's first"
+        "--evaluation",
+        default="",
+        metavar="NAME",
+        help="choose how leaves are rated (default: the game's first)",
     )
-    parser.add_argument("--nodes", type=count, metavar="N", help="that minimax may visit a depth")
+    parser.add_argument(
+        "--nodes",
+        type=count,
+        metavar="N",
+        help="stop a depth at which minimax visits more than N nodes",
+    )
     _add_picture(parser)
     add_grid(parser)
 
 
 def _add_picture(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--svg", type=file_to_write, metavar="FILE", help="write a picture, too")
+    parser.add_argument(
+        "--svg", type=file_to_write, metavar="FILE", help="also write a picture to this file"
+    )
 
 
 def _position(asked: Asked) -> Position:
@@ -181,7 +209,7 @@ def _write(path: Path | None, draw: Callable[[], str]) -> None:
 COMMANDS = (
     Command(
         "trace",
-        "how a search thinks: the tree visited, windows, cuts",
+        "Show how a search thinks: the tree it visits, its windows and cuts.",
         trace_command,
         _add_trace_options,
         board="usual",
@@ -189,7 +217,7 @@ COMMANDS = (
     ),
     Command(
         "study",
-        "minimax against alpha-beta: nodes and time, depth by depth",
+        "Compare minimax with alpha-beta: nodes and time, depth by depth.",
         study_command,
         _add_study_options,
         board="usual",

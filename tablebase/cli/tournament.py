@@ -126,7 +126,7 @@ def print_cross_table(tally: Tally) -> None:
 COMMANDS = (
     Command(
         "tournament",
-        "games of all players against all, a cross table and Elo numbers",
+        "Play all players against each other; show a cross table and Elo numbers.",
         tournament_command,
         _add_options,
         board="usual",
