@@ -192,3 +192,22 @@ def test_every_module_with_kernels_is_looked_at() -> None:
     assert len(kernels) > 20
     for path in kernels:
         assert ".".join(path.relative_to(ROOT).with_suffix("").parts) in looked_at
+
+
+COUNT = """
+from numba.core.codegen import JITCodeLibrary
+names, optimize = set(), JITCodeLibrary._optimize_final_module
+def noted(library):
+    names.add(library.name)
+    optimize(library)
+JITCodeLibrary._optimize_final_module = noted
+from retro.entry import twice
+print(twice(40), *names)
+"""
+
+
+def test_only_what_python_calls_is_optimized_in_full(tree, tmp_path) -> None:
+    command, environment = [sys.executable, "-c", COUNT], {"PYTHONPATH": str(tree.parent)}
+    environment = os.environ | environment | {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["42", "twice"]
