@@ -67,6 +67,12 @@ def pytest_make_parametrize_id(val):
     return val.name if isinstance(val, Board) else None
 
 
+@pytest.fixture(autouse=True)
+def few_samples(monkeypatch):
+    """Small tables are sampled less: 200 positions of a ply are more than some of them have."""
+    monkeypatch.setattr("tablebase.halves.check.SAMPLES_PER_PLY", 50)
+
+
 @pytest.fixture(scope="session")
 def table_folder(tmp_path_factory):
     """A folder of tables, as TABLEBASE_DIR would name it."""

@@ -213,8 +213,8 @@ def test_importing_the_package_is_quick() -> None:
 def test_what_a_table_knows_is_answered_without_numba(words: list[str], shelf: Path) -> None:
     code = (
         "import sys\nfrom tablebase.cli.main import main\n"
-        f"try:\n    main({words!r})\nexcept SystemExit:\n    pass\n"
-        "sys.exit(any(m in sys.modules for m in ('numba', 'rich')))"
+        f"try:\n    status = main({words!r})\nexcept SystemExit as end:\n    status = end.code\n"
+        "sys.exit(status or any(m in sys.modules for m in ('numba', 'rich')))"
     )
     environment = {**os.environ, "TABLEBASE_DIR": str(shelf)}
     subprocess.run([sys.executable, "-c", code], env=environment, check=True, capture_output=True)
@@ -222,7 +222,8 @@ def test_what_a_table_knows_is_answered_without_numba(words: list[str], shelf: P
 
 def test_a_command_imports_the_game_that_is_asked_for() -> None:
     code = (
-        "import sys\nfrom tablebase.cli.main import main\nmain(['probe', '5x4', '!'])\n"
+        "import sys\nfrom tablebase.cli.main import main\n"
+        "assert main(['probe', '5x4', '!']) == 3\n"
         "sys.exit(any(f'retro.games.{game}' in sys.modules for game in ('quarto', 'mnk')))"
     )
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)

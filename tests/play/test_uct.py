@@ -11,7 +11,7 @@ from plain import uct as plain
 from retro.errors import BadTextError, DoesNotFitError, GameOverError
 from retro.games import kernels
 from retro.games.catalogue import NAMES, make_board
-from retro.play.uct import EXPLORATION, Limit, Search, UctPlayer, think
+from retro.play.uct import EXPLORATION, NODES, Limit, Search, UctPlayer, think
 
 BOARDS = {
     "connect4": "connect4 5x4",
@@ -116,6 +116,22 @@ def test_seconds_are_kept_and_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(reports) > 5
     assert reports == sorted(reports)
     assert reports[-1] == (search.playouts, search.seconds)
+
+
+def test_a_player_limited_by_seconds_alone_plays(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It searches until they are over, with room for as many nodes as any search may make."""
+    looks = count()
+    clock = SimpleNamespace(monotonic=lambda: next(looks) / 100)
+    monkeypatch.setattr("retro.deadline.time", clock)
+    position = start("connect4")
+    player = UctPlayer(Limit(seconds=0.3), seed=2)
+    assert player.name == "uct (0.3 s)"
+    assert player.choose(position) in position.legal_moves()
+    assert player.thought is not None
+    assert 0.25 <= player.thought.seconds <= 0.35
+    same = search_of(position, 2, nodes=NODES)
+    same.run(Limit(playouts=player.thought.playouts))
+    assert player.thought == think(position, same)._replace(seconds=player.thought.seconds)
 
 
 def test_an_interrupt_leaves_the_best_so_far() -> None:

@@ -9,12 +9,6 @@ from clusters import machines
 from store_cases import BOARD
 
 
-@pytest.fixture(autouse=True)
-def few_samples(monkeypatch):
-    """Small tables are sampled less: 200 positions of a ply are more than some of them have."""
-    monkeypatch.setattr("tablebase.halves.check.SAMPLES_PER_PLY", 50)
-
-
 @pytest.fixture
 def in_files(monkeypatch):
     """Builds keep their groups in files, as those of large boards do."""
