@@ -27,8 +27,19 @@ MOST_PLIES = 100
 MOST_GAMES = 1_000_000
 
 
+class _ShowVersion(argparse.Action):
+    """The version, and the bit instructions that builds use; asked for only now, for it is slow."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        from retro.bits import Native, bit_instructions
+
+        native = isinstance(bit_instructions(), Native)
+        print(f"retro-tablebase {VERSION}, bit instructions: {'PEXT' if native else 'portable'}")
+        parser.exit()
+
+
 def add_version(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--version", action="version", version=f"retro-tablebase {VERSION}")
+    parser.add_argument("--version", action=_ShowVersion, nargs=0, help="show the version")
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from cli_cases import Ask
 
+from retro.version import VERSION
 from tablebase.cli.guard import LONGEST_LINE, shorten
 from tablebase.cli.main import commands
 
@@ -17,6 +18,18 @@ def test_tablebase_alone_and_help_print_help(ask: Ask) -> None:
     assert ask(*[]) == ask("help") == overview
     for command in commands():
         assert re.search(rf"^    {command.name}\b", overview.out, re.MULTILINE)
+
+
+@pytest.mark.parametrize("words", ["--version", "solve --version", "bt --version"])
+def test_the_version_says_which_bit_instructions_are_used(
+    words: str, ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("retro.bits.has_bmi2", lambda: True)
+    monkeypatch.setattr("retro.bits.pext_nanoseconds", lambda: 1.0)
+    version = f"retro-tablebase {VERSION}, bit instructions:"
+    assert ask(words) == (0, f"{version} PEXT\n", "")
+    monkeypatch.setattr("retro.bits.pext_nanoseconds", lambda: 50.0)
+    assert ask(words) == (0, f"{version} portable\n", "")
 
 
 @pytest.mark.parametrize("name", [command.name for command in commands()])

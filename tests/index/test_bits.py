@@ -6,7 +6,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numba import njit
 
-from retro.bits import Native, Portable, bit_instructions, deposit, extract, has_bmi2
+from retro.bits import (
+    Native,
+    Portable,
+    bit_instructions,
+    deposit,
+    extract,
+    has_bmi2,
+    pext_nanoseconds,
+)
 from retro.errors import BadTextError
 
 ALL = 2**64 - 1
@@ -76,7 +84,24 @@ def test_left_to_itself_the_choice_follows_the_cpu(monkeypatch, wanted, cpu_has_
     if wanted:
         monkeypatch.setenv("RETRO_BITS", wanted)
     monkeypatch.setattr("retro.bits.has_bmi2", lambda: cpu_has_it)
+    monkeypatch.setattr("retro.bits.pext_nanoseconds", lambda: 1.0)
     assert type(bit_instructions()) is expected
+
+
+def test_microcode_is_not_used_unless_asked_for(monkeypatch):
+    monkeypatch.setattr("retro.bits.has_bmi2", lambda: True)
+    monkeypatch.setattr("retro.bits.pext_nanoseconds", lambda: 40.0)
+    monkeypatch.delenv("RETRO_BITS", raising=False)
+    assert type(bit_instructions()) is Portable
+    monkeypatch.setenv("RETRO_BITS", "native")
+    assert type(bit_instructions()) is Native
+
+
+@pytest.mark.skipif(not has_bmi2(), reason="no PEXT and PDEP")
+def test_the_time_of_a_pext_is_one(monkeypatch):
+    """Not of an empty loop, nor of a loop that was optimized away."""
+    monkeypatch.setattr("retro.bits.CHAIN_LENGTH", 200_000)
+    assert 0.1 < pext_nanoseconds.__wrapped__() < 1_000
 
 
 def test_native_is_refused_where_the_cpu_cannot(monkeypatch):
