@@ -41,7 +41,7 @@ def verify(
     table: Table | Board | str | Path,
     level: Level = "quick",
     *,
-    folder: Path | None = None,
+    folder: Path | str | None = None,
     solver: bool = False,
     counts: bool = False,
     seed: int = 0,

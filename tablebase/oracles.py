@@ -65,7 +65,7 @@ NOT_IN_TABLE = (MissingTableError, IllegalPositionError)
 def oracle(
     board: Board | str,
     *,
-    folder: Path | None = None,
+    folder: Path | str | None = None,
     memory: str | int = DEFAULT_MEMORY,
     time_limit: float | None = None,
     threads: int = 1,
@@ -106,7 +106,7 @@ def oracle(
     return found
 
 
-def open_tables(board: Board, folder: Path | None = None) -> list[Table]:
+def open_tables(board: Board, folder: Path | str | None = None) -> list[Table]:
     """The tables that are there, those with distances first; the caller closes them.
 
     That of the whole board, else those from a root; and the one that is shipped.

@@ -44,7 +44,7 @@ class Means:
     what the rest of it finds; with one it tries so long.
     """
 
-    folder: Path | None = None
+    folder: Path | str | None = None
     memory: str | int = MEMORY
     time_limit: float | None = None
     second: float = SECOND  # of the perfect player, where it has no proof

@@ -53,7 +53,7 @@ def open_tablebase(
     table: str | Path | Board,
     connect: int | None = None,
     *,
-    folder: Path | None = None,
+    folder: Path | str | None = None,
     root: object = None,
     cache_bytes: int = DEFAULT_CACHE_BYTES,
 ) -> Table:

@@ -22,7 +22,7 @@ class BuildOptions:
     distances: bool = False
     cluster: str | None = None
     task_memory: int | None = None
-    work_dir: Path | None = None
+    work_dir: Path | str | None = None
     force: bool = False
 
     def __post_init__(self) -> None:

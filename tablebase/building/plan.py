@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple, Self
 
 from retro.errors import BadTextError, DoesNotFitError
@@ -12,7 +13,6 @@ from tablebase.units import duration, size
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from retro.games.game import Board, Position
 
@@ -160,7 +160,7 @@ class Plan:
 
         return plan_html(self)
 
-    def obstacle(self, folder: Path, already_written: int = 0) -> str | None:
+    def obstacle(self, folder: Path | str, already_written: int = 0) -> str | None:
         """Why the build is refused, or None. Bytes already written need no room again.
 
         Sizes that are not exact are only refused if they are too much by more than their error.
@@ -173,12 +173,12 @@ class Plan:
         least = self.memory if self.error == 1 else self.least_memory
         return self._lack(folder, already_written, least, self.disk_while_building / self.error)
 
-    def warning(self, folder: Path, already_written: int = 0) -> str | None:
+    def warning(self, folder: Path | str, already_written: int = 0) -> str | None:
         """Why the build may fail though it is not refused, or None."""
         lack = self._lack(folder, already_written, self.memory, self.disk_while_building)
         return None if lack is None else f"{lack}; it may not fit"
 
-    def _lack(self, folder: Path, written: int, memory: float, disk: float) -> str | None:
+    def _lack(self, folder: Path | str, written: int, memory: float, disk: float) -> str | None:
         """What there is less of than is needed."""
         free = available_memory()
         room = shutil.disk_usage(existing(folder)).free + written
@@ -207,9 +207,9 @@ class Progress(NamedTuple):
     workers: int = 0  # of a cluster
 
 
-def existing(folder: Path) -> Path:
+def existing(folder: Path | str) -> Path:
     """The folder itself or its nearest ancestor that exists."""
-    folder = folder.absolute()
-    while not folder.exists():
-        folder = folder.parent
-    return folder
+    found = Path(folder).absolute()
+    while not found.exists():
+        found = found.parent
+    return found

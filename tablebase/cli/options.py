@@ -13,7 +13,7 @@ from retro.errors import BadTextError
 from retro.games.catalogue import NAMES, find_game
 from retro.memory import DEFAULT_MEMORY, memory_bytes
 from retro.version import VERSION
-from tablebase.files.places import read_folder
+from tablebase.files.places import tables_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -180,7 +180,7 @@ def ply_range(text: str) -> range:
 def folder(text: str) -> Path:
     """A folder of tables, which need not be there yet."""
     try:
-        return read_folder(text)
+        return tables_folder(text)
     except BadTextError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
 

@@ -90,7 +90,7 @@ def verify_command(asked: Asked) -> int:
 def list_command(asked: Asked) -> int:
     from tablebase import open_tablebase
 
-    folder = asked.options.dir or tables_folder()
+    folder = tables_folder(asked.options.dir)
     asked.board()  # complains of what is none, also where there are no tables
     tables, titles, errors, status = [], [], [], 0
     for path in all_tables(folder):

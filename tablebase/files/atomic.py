@@ -20,13 +20,13 @@ import shutil
 import sys
 import uuid
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from retro.errors import DamagedFileError, StorageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 
 class Closing:
@@ -86,9 +86,9 @@ def parts_folder(path: Path) -> Path:
     return path.with_name(path.name + ".partial")
 
 
-def parts_place(path: Path, work_dir: Path | None) -> Path:
+def parts_place(path: Path, work_dir: Path | str | None) -> Path:
     """The path beside which the parts of a table are kept: its own, or one in another folder."""
-    return path if work_dir is None else work_dir.absolute() / path.name
+    return path if work_dir is None else Path(work_dir).absolute() / path.name
 
 
 def parts_size(path: Path) -> int:

@@ -25,16 +25,17 @@ LONGEST_NAME = 100
 SHIPPED = Path(__file__).parents[1] / "data"
 
 
-def tables_folder() -> Path:
-    """The folder of tables: TABLEBASE_DIR, or `tables` under the current folder."""
-    return read_folder(os.environ.get(ENVIRONMENT_VARIABLE) or "tables")
+def tables_folder(folder: Path | str | None = None) -> Path:
+    """The folder of tables: the one named, else TABLEBASE_DIR, else `tables` in the current folder.
 
+    It is there or will be. A file in its place would look like a folder without tables.
 
-def read_folder(text: str) -> Path:
-    """A folder that is there or will be: a file in its place would look like one without tables."""
-    path = Path(text)
+    >>> tables_folder("shelf").as_posix()
+    'shelf'
+    """
+    path = Path(os.environ.get(ENVIRONMENT_VARIABLE) or "tables" if folder is None else folder)
     if path.exists() and not path.is_dir():
-        raise BadTextError(f"found {text}, which is a file; wanted a folder of tables")
+        raise BadTextError(f"{path} is a file, not a folder of tables")
     return path
 
 
@@ -43,7 +44,7 @@ def all_tables(folder: Path) -> list[Path]:
     return [path for place in (folder, SHIPPED) for path in sorted(place.glob(f"*{SUFFIX}"))]
 
 
-def table_path(root: Position, folder: Path | None = None) -> Path:
+def table_path(root: Position, folder: Path | str | None = None) -> Path:
     """Where the table of all that follows a position lives.
 
     >>> from retro.games.catalogue import make_board
@@ -62,7 +63,7 @@ def table_path(root: Position, folder: Path | None = None) -> Path:
     text = root.root_text
     if text:
         name += "-from-" + _file_word(text)
-    return (folder or tables_folder()) / f"{name}{SUFFIX}"
+    return tables_folder(folder) / f"{name}{SUFFIX}"
 
 
 def shipped_path(root: Position) -> Path | None:
@@ -94,10 +95,10 @@ def path_to_write(path: Path) -> Path:
     return path
 
 
-def rooted_paths(board: Board, folder: Path | None = None) -> list[Path]:
+def rooted_paths(board: Board, folder: Path | str | None = None) -> list[Path]:
     """The tables of a board that start from a root."""
     name = _file_word(board.name)
-    return sorted((folder or tables_folder()).glob(f"{name}-from-*{SUFFIX}"))
+    return sorted(tables_folder(folder).glob(f"{name}-from-*{SUFFIX}"))
 
 
 def _file_word(text: str) -> str:
@@ -109,7 +110,7 @@ def _file_word(text: str) -> str:
     return f"{word[: LONGEST_NAME - 9]}-{digest}"
 
 
-def build_command(root: Position, folder: Path | None = None) -> str:
+def build_command(root: Position, folder: Path | str | None = None) -> str:
     """The command that builds the table of all that follows a position.
 
     >>> from retro.games.catalogue import make_board
@@ -127,7 +128,7 @@ def build_command(root: Position, folder: Path | None = None) -> str:
     return shlex.join([*words, *([] if folder is None else ["--dir", str(folder)])])
 
 
-def find_table(root: Position, folder: Path | None = None) -> Path:
+def find_table(root: Position, folder: Path | str | None = None) -> Path:
     """The table of all that follows a position: in its folder, else the one that is shipped.
 
     If there is none, names it and the command that builds it.

@@ -42,7 +42,7 @@ class Shelf:
     """Open tables by board."""
 
     def __init__(self, folder: Path | None = None) -> None:
-        self.folder = folder or tables_folder()
+        self.folder = tables_folder(folder)
         self._open: OrderedDict[Board, tuple[Stamp, list[Table]]] = OrderedDict()
         self._listed: dict[Path, tuple[Stamp, Json]] = {}
         self._lock = threading.Lock()

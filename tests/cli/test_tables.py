@@ -113,7 +113,7 @@ def test_a_file_in_the_place_of_a_folder_is_named(
     for words in ("list", "probe 5x4", "stats 5x4", "bt 4x3"):
         said = ask(*words.split(), "--dir", str(file))
         assert (said.status, said.out) == (2, "")
-        assert f"found {file}, which is a file; wanted a folder of tables" in said.err
+        assert f"{file} is a file, not a folder of tables" in said.err
     monkeypatch.setenv("TABLEBASE_DIR", str(file))
     assert ask("probe 5x4").status == errors.BadTextError.exit_code
 
