@@ -152,7 +152,7 @@ def say(text: str) -> None:
 
 
 def shorten(text: str) -> str:
-    """Text as one line of bounded length. What is left out is whole words, or parts of a path.
+    """Text as one line of bounded length; what is left out is whole words, or parts of a name.
 
     >>> shorten("column 8 of " + 300 * "1" + " is not on the board")
     'column 8 of ... is not on the board'
@@ -162,7 +162,7 @@ def shorten(text: str) -> str:
     line = " ".join(text.split())
     if len(line) <= LONGEST_LINE:
         return line
-    pieces = re.findall(r"([^ /,]*)([ /,]+|$)", line)  # each with what parts it from the next
+    pieces = re.findall(r"([^ /-]*)([ /-]+|$)", line)  # each with what parts it from the next
     words = [(word if len(word) <= LONGEST_WORD else "...") + after for word, after in pieces]
     line = "".join(words)
     if len(line) <= LONGEST_LINE:
