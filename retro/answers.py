@@ -101,7 +101,7 @@ class Line(NamedTuple):
     @property
     def end(self) -> Position:
         """The finished game."""
-        return self.position.play_all([move.number for move in self.moves])
+        return self.position._play_all([move.number for move in self.moves])
 
 
 def order_moves(moves: Iterable[RatedMove]) -> list[RatedMove]:

@@ -59,10 +59,10 @@ def draw(
         while not position.is_over():
             if position.ply in found and len(found[position.ply]) < number:
                 found[position.ply].append(position)
-            moves = position.legal_moves()
+            moves = position._numbers()
             if kind == "without":
                 moves = [move.number for move in oracle.probe(position).best]
-            position = position.play(int(rng.choice(moves)))
+            position = position._play(int(rng.choice(moves)))
         print(f"\r\x1b[K{kind}: {game + 1} games drawn ", end="", file=sys.stderr, flush=True)
     return {ply: positions for ply, positions in found.items() if positions}
 
@@ -100,8 +100,8 @@ def warm_up(oracle: tb.Oracle) -> None:
     position = oracle.board.start()
     for table in oracle.tables:
         table.probe_many(oracle.board.states([position]))
-    while len(position.legal_moves()) > 1 and oracle.board.last_ply - position.ply > 12:
-        position = position.play(position.legal_moves()[0])
+    while len(position._numbers()) > 1 and oracle.board.last_ply - position.ply > 12:
+        position = position._play(position._numbers()[0])
     if not position.is_over():
         oracle.solver.analyse(position)
 

@@ -28,7 +28,7 @@ def random_positions(number: int, seed: int = 18) -> list[Stones]:
     while len(found) < number:
         position, plies = Connect4Position(board), rng.randint(*PLIES)
         while position.ply < plies and not position.is_over():
-            position = position.play(rng.choice(position.legal_columns()))
+            position = position._play(rng.choice(position._numbers()))
         if not position.is_over():
             found.append((position.mover, position.first | position.second))
     return found

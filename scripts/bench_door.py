@@ -52,7 +52,7 @@ def some_positions(number: int, plies: int) -> list[Connect4Position]:
     while len(found) < number:
         position = Connect4Position(BOARD)
         while position.ply < plies and not position.is_over():
-            position = position.play(rng.choice(position.legal_columns()))
+            position = position._play(rng.choice(position._numbers()))
         if not position.is_over():
             found.append(position)
     return found

@@ -57,7 +57,7 @@ def _texts(count: int) -> list[str]:
         position = make_board(BOARD).start()
         for _ in range(rng.randrange(16)):
             if not position.is_over():
-                position = position.play(rng.choice(position.legal_moves()))
+                position = position._play(rng.choice(position._numbers()))
         if not position.is_over():
             texts.append(position.text)
     return texts

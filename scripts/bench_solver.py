@@ -70,7 +70,7 @@ def random_lines(engine: engine_goals.Engine, name: str, number: int) -> list[Li
         position = Connect4Position(BOARD)
         for _ in range(rng.choice(STONES[stage])):
             if not position.is_over():
-                position = position.play(rng.choice(position.legal_columns()))
+                position = position._play(rng.choice(position._numbers()))
         if not position.is_over() and position.ply in STONES[stage]:
             mask = position.first | position.second
             found = engine_goals.solve(engine, position.mover, mask, True, NODES_TO_CLASSIFY)
@@ -82,7 +82,7 @@ def random_lines(engine: engine_goals.Engine, name: str, number: int) -> list[Li
 def stones(line: Line) -> Connect4Position:
     position = Connect4Position(BOARD)
     for column in line.moves:
-        position = position.play(column)
+        position = position._play(column)
     return position
 
 

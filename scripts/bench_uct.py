@@ -42,7 +42,7 @@ COLUMNS = [
 def measure(board: str, seconds: float) -> dict[str, Any]:
     """One board."""
     start = make_board(board).start()
-    rules, state = start.board.rules, start.state
+    rules, state = start.board.rules, start._state
     Search(rules, state).run(Limit(playouts=1))
     search = Search(rules, state, seed=1, nodes=NODES)
     begun = time.process_time()

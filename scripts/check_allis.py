@@ -106,9 +106,9 @@ def random_positions(
         for _ in range(options.sample or 100):
             position = Connect4Position(board)
             while position.ply < ply and not position.is_over():
-                position = position.play(rng.choice(position.legal_moves()))
+                position = position._play(rng.choice(position._numbers()))
             if not position.is_over() and proof(position):
-                found.append((*position.state, solver.solve(position).value))
+                found.append((*position._state, solver.solve(position).value))
         yield ply, iter([found])
 
 

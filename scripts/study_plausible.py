@@ -73,7 +73,7 @@ def some_positions(board: Board, ply: int, number: int, seed: int) -> list[Posit
     while len(found) < number:
         position = board.start()
         while position.ply < ply:
-            after = [position.play(move) for move in plausible(position)]
+            after = [position._play(move) for move in plausible(position)]
             going_on = [successor for successor in after if not successor.is_over()]
             if not going_on:
                 break
@@ -103,7 +103,7 @@ def study_phase(name: str, board: Board, arguments: argparse.Namespace) -> Phase
         name,
         ply,
         len(positions),
-        _mean([len(p.legal_moves()) for p in positions]),
+        _mean([len(p._numbers()) for p in positions]),
         _mean([len(plausible(p)) for p in positions]),
         (_nodes(every), _nodes(kept)),
         (seconds[0], seconds[1]),
@@ -143,14 +143,14 @@ def study_claims(board: Board) -> Claims:
     def value(position: Position) -> int:
         """The value of a position; each is counted once, when it is first met."""
         nonlocal example
-        if position.state in values:
-            return values[position.state]
+        if position._state in values:
+            return values[position._state]
         outcome = position.outcome()
         if outcome is not None:
-            return values.setdefault(position.state, outcome)
-        worth = {move: -value(position.play(move)) for move in position.legal_moves()}
+            return values.setdefault(position._state, outcome)
+        worth = {move: -value(position._play(move)) for move in position._numbers()}
         best, kept = max(worth.values()), set(plausible(position))
-        at_once = {move for move in worth if position.play(move).outcome() == -1}
+        at_once = {move for move in worth if position._play(move).outcome() == -1}
         dropped = all(worth[move] < best for move in kept)
         tally["positions"] += 1
         tally["drops_a_win_at_once"] += not at_once <= kept
@@ -159,7 +159,7 @@ def study_claims(board: Board) -> Claims:
         tally["drops_every_best"] += dropped
         if dropped and (not example or len(position.text) < len(example)):
             example = position.text
-        return values.setdefault(position.state, best)
+        return values.setdefault(position._state, best)
 
     value(board.start())
     return Claims(**tally, example=example)

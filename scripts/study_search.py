@@ -260,7 +260,7 @@ def read_openings(text: str) -> tuple[Game[Any, Any], list[Any]]:
     for _ in range(OPENINGS):
         position = game.start(board)
         for _ in range(OPENING_PLIES):
-            position = position.play(rng.choice(position.legal_moves()))
+            position = position._play(rng.choice(position._numbers()))
         positions.append(position)
     return game, positions
 

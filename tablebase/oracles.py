@@ -199,7 +199,7 @@ class Oracle(Closing):
                 return table.probe(asked)
         clock = clock or Deadline(self.time_limit)
         moves = []
-        for move in asked.moves_in_order():
+        for move in asked._in_order():
             clock.check()  # a short search does not look at it
             moves.append(self.rate_move(asked, move, clock=clock))
         moves = order_moves(moves)
@@ -212,7 +212,7 @@ class Oracle(Closing):
         after = position._play(move)
         reply = self.solve(after, strong, clock=clock)
         plies = 1 if after.is_over() else None if reply.plies is None else reply.plies + 1
-        return RatedMove(position.move_text(move), move, -reply.value, plies)
+        return RatedMove(position._text_of(move), move, -reply.value, plies)
 
     def analyse(self, position: object, *, clock: Deadline | None = None) -> Probe:
         """The value and the distance of a position and of every legal move, best first."""
@@ -339,14 +339,14 @@ def _shipped_rest(here: Position) -> list[RatedMove]:
     """What follows a position in the line that is shipped, as a search found it; else nothing."""
     path, moves = [here.board.start()], []
     for word in shipped_line(path[0]):
-        moves.append(path[-1].read_move(word))
+        moves.append(path[-1]._number_of(word))
         path.append(path[-1]._play(moves[-1]))
     outcome = path[-1].outcome()
-    if here.ply >= len(moves) or path[here.ply].state != here.state or outcome is None:
+    if here.ply >= len(moves) or path[here.ply]._state != here._state or outcome is None:
         return []
     rest = []
     for ply, move in enumerate(moves[here.ply :], here.ply):
         left = len(moves) - ply  # who makes the last move, makes every second one before
         value = -outcome if left % 2 else outcome
-        rest.append(RatedMove(path[ply].move_text(move), move, value, left))
+        rest.append(RatedMove(path[ply]._text_of(move), move, value, left))
     return rest

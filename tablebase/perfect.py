@@ -99,13 +99,13 @@ class PerfectPlayer(Player):
         moves = self._probe_table(position)
         if moves:
             return Rating(moves, [])
-        clock, waiting = Deadline(self._oracle.time_limit), position.moves_in_order()
+        clock, waiting = Deadline(self._oracle.time_limit), position._in_order()
         found, unknown = [], []
         for number, move in enumerate(waiting):
             share = clock.within(clock.left / (len(waiting) - number))
             rated = self._rate_move(position, move, share)
             if rated is None:
-                unknown.append(position.move_text(move))
+                unknown.append(position._text_of(move))
             else:
                 found.append(rated)
         return Rating(order_moves(found), unknown)
@@ -131,14 +131,14 @@ class PerfectPlayer(Player):
 
     def _at_once(self, position: Position) -> Advice | None:
         """A move that wins at once."""
-        for move in position.moves_in_order():
+        for move in position._in_order():
             if position._play(move).outcome() == LOSS:
                 return Advice(move, WIN, 1, "search")
         return None
 
     def _by_search(self, position: Position, clock: Deadline) -> Advice:
         """A move that keeps the value; asks no more than it takes to know one."""
-        after = {move: position._play(move) for move in position.moves_in_order()}
+        after = {move: position._play(move) for move in position._in_order()}
         value = self._oracle.value(position, clock=clock)
         if value == LOSS:
             # All moves lose; one that does not lose at once is at least no blunder to look at.

@@ -59,7 +59,7 @@ class Players:
     >>> board = make_board("mnk", "3x3")
     >>> with Players(board) as players:
     ...     perfect = players.make("perfect", Random(1))
-    ...     board.start().play_all([perfect.choose(board.position("a1 c3"))]).ply
+    ...     board.start()._play_all([perfect.choose(board.position("a1 c3"))]).ply
     1
     """
 

@@ -110,7 +110,7 @@ class _Graph(NamedTuple):
 
     def walk(self, root: Position, player: Player) -> list[PlyCount]:
         """Walk the graph of one strategist, layer by layer."""
-        words = (np.array([word], np.uint64) for word in root.state)
+        words = (np.array([word], np.uint64) for word in root._state)
         a, b = words
         finished, decides = 0, root.side_to_move == player
         counts = []

@@ -224,10 +224,10 @@ class Table(Closing):
         With the plies to the end of the game, if the table has distances.
         """
         found = self._live(position)
-        after = {move: found._play(move) for move in found.moves_in_order()}
+        after = {move: found._play(move) for move in found._in_order()}
         (value, _), *replies = self._answers([found, *after.values()])
         moves = [
-            RatedMove(found.move_text(move), move, -reply, None if plies is None else 1 + plies)
+            RatedMove(found._text_of(move), move, -reply, None if plies is None else 1 + plies)
             for move, (reply, plies) in zip(after, replies, strict=True)
         ]
         return Probe(found, value, order_moves(moves))
@@ -294,7 +294,7 @@ class Table(Closing):
             words = zip(states.a.tolist(), states.b.tolist(), values.tolist(), strict=True)
             for a, b, value in words:
                 if canonical:
-                    chosen = board.canonical(a, b)
+                    chosen = board._canonical(a, b)
                     if chosen == (a, b) or not self.reader.lists(chosen):
                         yield board.unpack(a, b), value
                 elif self.reader.lists_images:

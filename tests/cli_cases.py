@@ -36,7 +36,7 @@ def some_moves(name: str, plies: int = 2) -> str:
     """Text of a position that is not over: the last listed move, again and again."""
     position: Any = small_board(name).start()
     for _ in range(plies):
-        position = position.play(position.moves_in_order()[-1])
+        position = position._play(position._in_order()[-1])
     assert not position.is_over()
     text: str = position.text
     return text

@@ -45,14 +45,15 @@ class StateSolver:
 
     def __init__(self, board, *, memory_mb=1, probe=None, loop=any_game, time_limit=None):
         self.board, self.probe, self.limit = board, probe, time_limit
-        tables = [SimpleNamespace(get_wdl=lambda at: probe(at.state))] if probe else []
+        tables = [SimpleNamespace(get_wdl=lambda at: probe(at._state))] if probe else []
         self.engine = GenericSearch(board, Options(memory_mb << 20), tables, loop)
 
     def solve(self, state, strong=False):
         """(value, plies, nodes, whether a table took part) of any state, finished or not."""
+        state = getattr(state, "_state", state)
         known = self.probe(state) if self.probe else None
         watch = Watch(Deadline(self.limit), lambda *_: None)
-        position = SimpleNamespace(state=state, history=())
+        position = SimpleNamespace(_state=state, history=())
         return self.engine.solve(position, known, strong, watch)
 
 

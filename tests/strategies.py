@@ -40,10 +40,10 @@ def games(draw, board, unfinished=False):
     """A position that a random legal game reaches; its history tells how."""
     position = Connect4Position(board)
     for _ in range(draw(st.integers(0, board.cells))):
-        columns = position.legal_columns()
+        columns = position._numbers()
         if not columns:
             break
-        after = position.play(draw(st.sampled_from(columns)))
+        after = position._play(draw(st.sampled_from(columns)))
         if unfinished and after.is_over():
             break
         position = after

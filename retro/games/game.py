@@ -10,9 +10,9 @@ classes here and nothing else:
 
     board = make_board("mnk", "3x3")                 `catalogue`
     position = board.position("b2 a1")               moves; most games read grids, too
-    position = position.play(position.read_move("c3"))
+    position = position._play(position._number_of("c3"))
     print(position)                                  draws it
-    position.state                                   two 64-bit words, for kernels and tables
+    position._state                                   two 64-bit words, for kernels and tables
     board.rules                                      for kernels, see `kernels`
 
 A value is always for the side to move. A move is an integer, as the game likes it.
@@ -31,8 +31,6 @@ from typing import (
     Generic,
     NamedTuple,
     Protocol,
-    Self,
-    TypeGuard,
     TypeVar,
 )
 
@@ -44,13 +42,16 @@ from retro.errors import (
     IllegalPositionError,
     WrongBoardError,
 )
+from retro.games.arrays import read_planes
+from retro.games.position import Position as Position
+from retro.games.position import deprecated
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping
 
     from numpy.typing import ArrayLike, NDArray
 
-    from retro.games.values import Player
+    from retro.games.arrays import Arrays
 
     State = tuple[int, int]
 
@@ -112,11 +113,12 @@ class Game(Generic[B, P]):
     read_position: Callable[[B, str], P]
     write_position: Callable[[P], str]  # what `read_position` reads; moves if they are known
     draw: Callable[[P], str]  # several lines for a terminal
+    arrays: Arrays  # moves as numbers and positions as arrays, for programs
     # Whether text is a grid, as this game writes them, rather than moves.
     is_grid: Callable[[B, str], bool] = lambda _, __: False
     classes: Classes[B] | None = None  # if a board alone, without who starts, has a class
-    # A position that is no text: by default from the words of its state, see `from_words`.
-    read_other: Callable[[B, object], P] | None = None
+    columns: bool = False  # whether a move is a column, which people count from 1
+    draws_stones: bool = True  # whether signs for two players, or one, say all about a position
     legend: Callable[[B], str] = lambda _: ""  # what the signs of a drawing mean, if that is news
     move_help: str = ""  # how a move is typed
     size_order: str = "WIDTHxHEIGHT"
@@ -193,9 +195,14 @@ class Board(ABC):
     def images(self, a: int, b: int) -> set[State]:
         """All states of the symmetry class of a state, itself among them."""
 
-    def canonical(self, a: int, b: int) -> State:
+    def _canonical(self, a: int, b: int) -> State:
         """The chosen state of the symmetry class, plainly: the key of the position in tables."""
         return min(self.images(a, b))
+
+    def canonical(self, a: int, b: int) -> State:
+        """Deprecated: `position.canonical()`."""
+        deprecated("board.canonical(a, b)", "position.canonical()")
+        return self._canonical(a, b)
 
     @abstractmethod
     def plies_of(self, a: NDArray[np.uint64], b: NDArray[np.uint64]) -> NDArray[np.int64]:
@@ -263,29 +270,88 @@ class Board(ABC):
         position: Position = self.game.start(self)
         return position
 
-    def position(self, thing: object = "") -> Position:
-        """A position from text (moves or a grid), or one that is of this board already.
+    @property
+    def num_actions(self) -> int:
+        """How many moves there are on this board, in all positions together.
 
-        Or from the two words of its state, on a board of at most 64 cells; Connect Four also takes
-        arrays of cells, see its `text`.
+        >>> from retro.games.catalogue import make_board
+        >>> make_board("7x6").num_actions, make_board("domineering", "8x8").num_actions
+        (7, 112)
+        """
+        return self.game.arrays.count(self)
+
+    def planes(self, states: States) -> NDArray[np.uint8]:
+        """Positions as arrays of 0 and 1, [n, planes, rows, columns], the top row first.
+
+        `plane_names` says what the planes show; the side to move comes first.
 
         >>> from retro.games.catalogue import make_board
         >>> board = make_board("mnk", "3x3")
-        >>> board.position("b2") == board.position(board.position("b2").state)
+        >>> board.planes(board.states(["b2 a1"]))[0].tolist()
+        [[[0, 0, 0], [0, 1, 0], [0, 0, 0]], [[0, 0, 0], [0, 0, 0], [1, 0, 0]]]
+        """
+        return self.game.arrays.planes(self, self.checked_states(states))
+
+    @property
+    def plane_names(self) -> tuple[str, ...]:
+        """What each of `planes` shows.
+
+        >>> from retro.games.catalogue import make_board
+        >>> make_board("7x6").plane_names
+        ('stones of the side to move', 'stones of the other side')
+        """
+        return self.game.arrays.names(self)
+
+    def states_from_cells(self, array: ArrayLike) -> States:
+        """The states of arrays as `planes` makes them.
+
+        >>> from retro.games.catalogue import make_board
+        >>> board = make_board("5x4")
+        >>> states = board.states(["443", ""])
+        >>> board.states_from_cells(board.planes(states)).a.tolist() == states.a.tolist()
         True
         """
+        self._require_words()
+        arrays = self.game.arrays
+        return self.states_of(*arrays.words(self, read_planes(arrays, self, array)))
+
+    def position(self, thing: object = "") -> Position:
+        """A position in any way that people and programs write one (see `habits`).
+
+        Text of moves or of a grid, a list of moves, rows of cells, an observation, a link; or a
+        position of this board, which is given back.
+
+        >>> from retro.games.catalogue import make_board
+        >>> board = make_board("7x6")
+        >>> same = ["4453", "4,4,5,3", "d1 d2 e1 c1", "1. d1 d2 2. e1 c1", [4, 4, 5, 3]]
+        >>> {board.position(thing).text for thing in same}
+        {'4453'}
+        >>> make_board("tictactoe").position([["", "", ""], ["", "X", ""], ["O", "", ""]]).text
+        'b2 a1'
+        """
+        from retro.games.habits import read_thing
+
         if isinstance(thing, Position):
             if thing.board != self:
                 raise WrongBoardError(f"the position is on {thing.board}, wanted one on {self}")
             if not thing.history:
                 self._require_state(thing)
             return thing
-        position: Position
-        if isinstance(thing, str):
-            position = self.game.read_position(self, thing)
-        else:
-            position = (self.game.read_other or from_words)(self, thing)
-        return position
+        return read_thing(self, thing)
+
+    def positions(self, things: Iterable[object]) -> list[Position]:
+        """Many positions, each in any form that `position` takes.
+
+        >>> from retro.games.catalogue import make_board
+        >>> [position.ply for position in make_board("5x4").positions(["", "443"])]
+        [0, 3]
+        """
+        return [self.position(thing) for thing in things]
+
+    @property
+    def last_column(self) -> int:
+        """The number of the last column, counted from 1."""
+        return self.game.arrays.shape(self)[1]
 
     def _require_state(self, position: Position) -> None:
         """Refuse what was put together by hand if no state can hold it: stones off the board."""
@@ -308,7 +374,7 @@ class Board(ABC):
         array([ 0, 16], dtype=uint64)
         """
         self._require_words()
-        pairs = [self.position(thing).state for thing in things]
+        pairs = [self.position(thing)._state for thing in things]
         words = np.array(pairs, np.uint64).reshape(-1, 2)
         return self.states_of(words[:, 0], words[:, 1])
 
@@ -318,6 +384,8 @@ class Board(ABC):
         Kernels index by these words and plies, so no other arrays get to them.
         """
         if not isinstance(states, States):
+            if b is None and isinstance(states, list | tuple) and any(map(_is_one, states)):
+                return self.states(states)
             return self.states_of(states, b)
         if b is not None:
             raise BadTextError("found states and another array of words, wanted one of them")
@@ -347,20 +415,15 @@ class Board(ABC):
             )
 
 
-def are_words(thing: object) -> TypeGuard[tuple[int, int]]:
-    """Whether a thing can be the two words of a state."""
-    if not isinstance(thing, tuple) or len(thing) != 2:
-        return False
-    return all(isinstance(word, int | np.integer) for word in thing)
+def _is_one(thing: object) -> bool:
+    """Whether a thing in a list is a position of its own, rather than a word."""
+    return isinstance(thing, str | Position | list | dict)
 
 
-def from_words(board: Board, thing: object) -> Position:
-    """The position of two words, checked."""
-    if not are_words(thing):
-        found = type(thing).__name__
-        raise BadTextError(f"found a {found}, wanted moves, a grid, a position or two words")
-    board.states_of(thing[:1], thing[1:])
-    return board.unpack(int(thing[0]), int(thing[1])).check()
+def from_words(board: Board, words: State) -> Position:
+    """The position of the two words of a state, checked."""
+    board.states_of(words[:1], words[1:])
+    return board.unpack(int(words[0]), int(words[1])).check()
 
 
 def read_line(text: str) -> int:
@@ -392,122 +455,3 @@ def _words(words: ArrayLike) -> NDArray[np.uint64]:
     if array.min() < 0:
         raise IllegalPositionError("found a negative word")
     return np.ascontiguousarray(array, np.uint64)
-
-
-class Position(ABC):
-    """A board with stones on it. Frozen: two are equal when all that matters for play is."""
-
-    board: Board
-    history: tuple[int, ...] | None  # the moves that led here; None when nobody knows
-
-    @property
-    @abstractmethod
-    def ply(self) -> int:
-        """Moves made so far."""
-
-    @property
-    @abstractmethod
-    def side_to_move(self) -> Player: ...
-
-    @abstractmethod
-    def legal_moves(self) -> list[int]:
-        """None once the game is over."""
-
-    def play(self, move: str | int, /) -> Self:
-        """The successor; `IllegalPositionError` or `GameOverError` name what is wrong.
-
-        A move is its text, in every game; or its number, as `legal_moves` gives it.
-
-        >>> from retro.games.catalogue import make_board
-        >>> make_board("5x4").start().play("4").play("4").text
-        '44'
-        >>> make_board("mnk", "3x3").start().play(3)
-        Traceback (most recent call last):
-        retro.errors.IllegalPositionError: 3 is the number of no legal move; play('a1') is one
-        """
-        if isinstance(move, str):
-            return self._play(self.read_move(move))
-        if not isinstance(move, int | np.integer):
-            raise BadTextError(f"a move is text such as '4' or 'b2', not a {type(move).__name__}")
-        legal = self.moves_in_order()
-        if legal and int(move) not in legal:
-            raise IllegalPositionError(
-                f"{move} is the number of no legal move; play({self.move_text(legal[0])!r}) is one"
-            )
-        return self._play(int(move))
-
-    @abstractmethod
-    def _play(self, move: int, /) -> Self:
-        """The successor, by the number of a move; text says what is wrong with it."""
-
-    @abstractmethod
-    def undo(self) -> Self:
-        """The position before the last move; `IllegalPositionError` when it is not known."""
-
-    @abstractmethod
-    def outcome(self) -> int | None:
-        """The value for the side to move if the rules alone decide it, else None."""
-
-    @abstractmethod
-    def over_message(self) -> str:
-        """One clause that says how the game ended (call it only when it has)."""
-
-    @abstractmethod
-    def check(self) -> Self:
-        """Return self if the rules could show this position, else raise what is wrong."""
-
-    def is_over(self) -> bool:
-        return self.outcome() is not None
-
-    def ending_cells(self) -> set[tuple[int, int]]:
-        """(row, column) of the cells whose line ended the game, from 0 at the bottom left."""
-        return set()
-
-    @property
-    def state(self) -> State:
-        """The position as kernels take it."""
-        return self.board.pack(self)
-
-    @property
-    def text(self) -> str:
-        """What `Board.position` reads: the moves if they are known, else some, or a grid."""
-        return self.board.game.write_position(self)
-
-    @property
-    def root_text(self) -> str:
-        """The text of a position that something starts from; "" is the start of its board."""
-        return "" if self == self.board.start() else self.text
-
-    @property
-    def mover_name(self) -> str:
-        """What the side to move is called: X, Vertical, ..."""
-        return self.board.players[0 if self.side_to_move == "first" else 1]
-
-    def read_move(self, text: str) -> int:
-        """A move as people write it; whether it is legal `play` will say."""
-        return self.board.game.read_move(self, text)
-
-    def move_text(self, move: int) -> str:
-        """A move of this position as people write it."""
-        return self.board.game.write_move(self, move)
-
-    def moves_in_order(self) -> list[int]:
-        """The legal moves as they are listed: Connect Four's centre first."""
-        return self.board.game.in_order(self.board, self.legal_moves())
-
-    def play_all(self, moves: Sequence[int]) -> Self:
-        """The position after some moves."""
-        position = self
-        for move in moves:
-            position = position._play(move)
-        return position
-
-    def __str__(self) -> str:
-        return self.board.game.draw(self)
-
-    def _repr_svg_(self) -> str:
-        """The picture that a notebook shows."""
-        from retro.games.picture import Layout, draw
-        from retro.games.scene import scene_of
-
-        return draw(Layout(scene_of(self)))

@@ -181,8 +181,8 @@ class GridPosition(StonesPosition):
 
     >>> from retro.games.mnk.rules import MnkBoard
     >>> board = MnkBoard(3, 3, 3)
-    >>> position = GridPosition(board).play(board.bit(1, 1)).play(board.bit(0, 0))
-    >>> position.side_to_move, position.ply, len(position.legal_moves())
+    >>> position = GridPosition(board)._play(board.bit(1, 1))._play(board.bit(0, 0))
+    >>> position.side_to_move, position.ply, len(position._numbers())
     ('first', 2, 7)
     >>> position.undo().side_to_move
     'second'
@@ -190,7 +190,7 @@ class GridPosition(StonesPosition):
 
     board: GridBoard
 
-    def legal_moves(self) -> list[int]:
+    def _numbers(self) -> list[int]:
         """The bits of the empty cells; none once the game is over."""
         if self.is_over():
             return []

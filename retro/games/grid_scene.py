@@ -28,7 +28,7 @@ def scene(position: GridPosition, worth: tuple[int, ...] = ()) -> Scene:
     """The scene; `worth` is what the cells count, where they do."""
     board, history = position.board, position.history
     spots = []
-    for bit in position.legal_moves():
+    for bit in position._numbers():
         places = (_place(board, bit),)
         spots.append(Spot(cell_text(board, bit), places, places))
     return Scene(

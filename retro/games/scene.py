@@ -155,7 +155,7 @@ def next_mark(position: Position) -> Mark | None:
     if position.is_over():
         return None
     before = scene_of(position).marks
-    after = scene_of(position._play(position.legal_moves()[0])).marks
+    after = scene_of(position._play(position._numbers()[0])).marks
     return next((mark for mark in after if mark not in before), None)
 
 

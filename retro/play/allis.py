@@ -44,7 +44,7 @@ class AllisPlayer(Player):
         self.reset(position.board, position.side_to_move)
         assert isinstance(position, Connect4Position), "the board is one of Connect Four"
         self.proof = None
-        moves = position.legal_moves()
+        moves = position._numbers()
         self._rng.shuffle(moves)
         winning = [move for move in moves if position._play(move).winner()]
         if winning:
@@ -92,7 +92,7 @@ class AllisPlayer(Player):
 
 def _can_win(position: Connect4Position) -> bool:
     """Whether the side to move completes a line at once."""
-    return any(position._play(move).winner() for move in position.legal_moves())
+    return any(position._play(move).winner() for move in position._numbers())
 
 
 def _worth(position: Connect4Position, move: int) -> int:
@@ -102,4 +102,4 @@ def _worth(position: Connect4Position, move: int) -> int:
 
 def _fewest_left(position: Connect4Position) -> int:
     """The groups unsolved after the best answer of the second player."""
-    return min(unsolved(position._play(move)) for move in position.legal_moves())
+    return min(unsolved(position._play(move)) for move in position._numbers())

@@ -53,8 +53,8 @@ def read_rules(position: Position) -> list[Reading]:
     if asked.side_to_move == "first":
         return [_reading("", asked, proof_of(asked))]
     return [
-        _reading(asked.move_text(move), asked._play(move), proof_after(asked, move))
-        for move in asked.moves_in_order()
+        _reading(asked._text_of(move), asked._play(move), proof_after(asked, move))
+        for move in asked._in_order()
     ]
 
 

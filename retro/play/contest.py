@@ -95,8 +95,8 @@ def draw_openings(board: Board, plies: int, number: int, seed: int) -> list[tupl
         position = board.start()
         words: list[str] = []
         while len(words) < plies and not position.is_over():
-            move = rng.choice(position.legal_moves())
-            words.append(position.move_text(move))
+            move = rng.choice(position._numbers())
+            words.append(position._text_of(move))
             position = position._play(move)
         if not position.is_over():
             found[tuple(words)] = None

@@ -107,11 +107,11 @@ class ProgramPlayer(Player):
         self._say(f"go {self.seconds:g}")
         answer = self._answer(seconds)
         self._is_new = False
-        return position.read_move(answer.removeprefix("move ").strip())
+        return position._number_of(answer.removeprefix("move ").strip())
 
     def observe(self, position: Position, move: int) -> None:
         self._begin(position)
-        self._say(f"move {position.move_text(move)}")
+        self._say(f"move {position._text_of(move)}")
 
     def close(self) -> None:
         """Ask it to go, then see to it."""

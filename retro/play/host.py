@@ -17,6 +17,7 @@ import sys
 from importlib.util import module_from_spec, spec_from_file_location
 from typing import TYPE_CHECKING, Protocol
 
+from retro.games.moves import Move
 from retro.play.record import LONGEST_NAME, LONGEST_REMARK, one_line
 from retro.play.record_text import read_record
 
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 class Own(Protocol):
     """A player of one's own: `choose`, and what else of `Player` it has."""
 
-    def choose(self, position: Position) -> int | str: ...
+    def choose(self, position: Position) -> int | str | Move: ...
 
 
 def load(text: str) -> Own:
@@ -62,7 +63,7 @@ def serve(player: Own, lines: Iterable[str], out: TextIO) -> None:
         elif word == "side":
             _tell(player, "reset", position.board, rest)
         elif word == "move":
-            move = position.read_move(rest)
+            move = position._number_of(rest)
             _tell(player, "observe", position, move)
             position = position._play(move)
         elif word == "go":
@@ -84,8 +85,9 @@ def _answer(player: Own, position: Position, out: TextIO) -> None:
         print(f"# nodes {int(nodes)}", file=out)
     if remark:
         print(f"# {one_line(str(remark), LONGEST_REMARK)}", file=out)
-    is_legal = not isinstance(move, str) and move in position.legal_moves()
-    print(position.move_text(int(move)) if is_legal else move, file=out, flush=True)
+    if not isinstance(move, str | Move) and move in position._numbers():
+        move = position._text_of(int(move))
+    print(move, file=out, flush=True)
 
 
 def main() -> int:

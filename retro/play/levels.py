@@ -148,7 +148,7 @@ class SlippingPlayer(Player):
     def choose(self, position: Position) -> int:
         if self._rng.random() < self._slips:
             self.nodes, self.remark = 0, "drawn by lot"
-            return self._rng.choice(position.legal_moves())
+            return self._rng.choice(position._numbers())
         return self._thinker.think(self, position, None)
 
 
@@ -210,7 +210,7 @@ class PlayoutThinker:
         # A playout gives children to one node; a small tree is quicker to lay out.
         nodes = NODES if self._playouts is None else min(NODES, MOST_MOVES * (self._playouts + 2))
         lot = self._rng.getrandbits(32)
-        search = Search(position.board.rules, position.state, lot, nodes)
+        search = Search(position.board.rules, position._state, lot, nodes)
         try:
             # First by number alone: the same seed plays the same game on any machine, and
             # no level falls below the next because the machine is busy.

@@ -169,7 +169,7 @@ class RandomPlayer(Player):
         self._rng = rng
 
     def choose(self, position: Position) -> int:
-        return self._rng.choice(position.legal_moves())
+        return self._rng.choice(position._numbers())
 
 
 class LookingPlayer(Player):

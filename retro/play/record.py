@@ -69,7 +69,7 @@ class GameRecord:
     >>> from retro.games.catalogue import make_board
     >>> record = GameRecord.begin(make_board("mnk", "3x3"), ("human", "easy"))
     >>> for text in ("a1", "b1", "a2", "b2", "a3"):
-    ...     record = record.play(record.position.read_move(text))
+    ...     record = record.play(record.position._number_of(text))
     >>> record.result
     Result(winner='first', reason='win', words='the first player has 3 in a line')
     >>> record.undo(2).text, record.undo(2).redo() == record.undo(1)
@@ -119,13 +119,13 @@ class GameRecord:
         moves = [entry.move for entry in (*self.entries, *self.undone)]
         if not 0 <= ply <= len(moves):
             raise IllegalPositionError(f"found ply {ply}, the record has 0 to {len(moves)}")
-        return self.root.play_all(moves[:ply])
+        return self.root._play_all(moves[:ply])
 
     def play(self, move: int, cost: Cost = UNKNOWN) -> GameRecord:
         """The record after one more move; moves that were taken back are forgotten."""
         if self.verdict:
             raise GameOverError(f"the game is over: {self.verdict}")
-        text = self.position.move_text(move) if move in self.position.legal_moves() else ""
+        text = self.position._text_of(move) if move in self.position._numbers() else ""
         position = self.position._play(move)
         entry = Entry(move, text, _tidy(cost))
         return replace(self, position=position, entries=(*self.entries, entry), undone=())
@@ -143,7 +143,7 @@ class GameRecord:
             raise IllegalPositionError("there is no move to take back")
         kept = len(self.entries) - plies
         undone = (*self.entries[kept:], *self.undone)
-        position = self.root.play_all(self.moves[:kept])
+        position = self.root._play_all(self.moves[:kept])
         return replace(
             self, position=position, entries=self.entries[:kept], undone=undone, verdict=None
         )
@@ -153,7 +153,7 @@ class GameRecord:
         if not 0 <= plies <= len(self.undone):
             raise IllegalPositionError("there is no move to make again")
         again, undone = self.undone[:plies], self.undone[plies:]
-        position = self.position.play_all([entry.move for entry in again])
+        position = self.position._play_all([entry.move for entry in again])
         return replace(self, position=position, entries=(*self.entries, *again), undone=undone)
 
     def seated(self, first: str, second: str) -> GameRecord:

@@ -208,7 +208,7 @@ def _before(position: Position) -> Position:
 def _play_words(record: GameRecord, words: list[str]) -> GameRecord:
     for number, word in enumerate(words, start=1):
         try:
-            record = record.play(record.position.read_move(word))
+            record = record.play(record.position._number_of(word))
         except (BadTextError, GameOverError, IllegalPositionError) as error:
             raise type(error)(f"move {number}, {word[:60]!r}: {error}") from None
     return record
@@ -284,7 +284,7 @@ def _play_json(record: GameRecord, move: object) -> GameRecord:
         ):
             raise BadTextError(f"found {number!r:.60}, wanted a number of seconds or nodes")
     cost = Cost(seconds, None if nodes is None else int(nodes), _get(move, "remark", str, ""))
-    return record.play(record.position.read_move(_get(move, "move", str)), cost)
+    return record.play(record.position._number_of(_get(move, "move", str)), cost)
 
 
 def _result_of(content: object) -> tuple[Side | None, Reason, str]:

@@ -78,7 +78,7 @@ def _begin(record: GameRecord, players: dict[Side, Player], opening: Sequence[st
             return record.end(OTHER[side], foul.reason, str(foul))
     for text in opening:
         if not record.is_over:
-            move = record.position.read_move(text)
+            move = record.position._number_of(text)
             record = _make(record, players, move, Cost(remark="opening"))
     return record
 
@@ -127,7 +127,7 @@ def _objection(position: Position, move: object) -> str:
     if isinstance(move, bool) or not hasattr(move, "__index__"):
         return f"answered {move!r:.60}, which is no move"
     number = move.__index__()
-    if number in position.legal_moves():
+    if number in position._numbers():
         return ""
     try:
         position._play(number)

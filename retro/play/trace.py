@@ -261,8 +261,8 @@ class _Played:
         if left == 0:
             return Looked("leaf", side, side * self._ask.evaluate(position), ())
         branches = [
-            (position.move_text(move), (position._play(move), left - 1))
-            for move in position.legal_moves()
+            (position._text_of(move), (position._play(move), left - 1))
+            for move in position._numbers()
         ]
         # As `lookahead` does it: not at the root, and not where it costs what it saves.
         if self._ask.ordered and 1 < left < self._ask.depth:

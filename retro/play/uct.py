@@ -80,7 +80,7 @@ class Search:
 
     >>> from retro.games.catalogue import make_board
     >>> board = make_board("mnk", "3x3")
-    >>> search = Search(board.rules, board.position("a1 b1 a2 b2").state, seed=1)
+    >>> search = Search(board.rules, board.position("a1 b1 a2 b2")._state, seed=1)
     >>> search.run(Limit(playouts=500))
     >>> search.best().move == 6, search.best().mean      # a3 wins at once
     (True, 1.0)
@@ -186,7 +186,7 @@ class UctPlayer(Player):
 
     def choose(self, position: Position) -> int:
         rules = position.board.rules
-        search = Search(rules, position.state, self._seed, _room(rules, self._limit))
+        search = Search(rules, position._state, self._seed, _room(rules, self._limit))
         self._seed += 1  # another lot for the next move, the same in the next run
         try:
             search.run(self._limit, self.report)
@@ -209,7 +209,7 @@ def think(position: Position, search: Search) -> Thought:
 
     Two moves of a position may lead to one state, and kernels number them as they like.
     """
-    by_state = {position._play(move).state: move for move in position.legal_moves()}
+    by_state = {position._play(move)._state: move for move in position._numbers()}
     ranked = search.ranked()
     moves = tuple(tried._replace(move=by_state[search.after(tried.move)]) for tried in ranked)
     return Thought(moves[0].move, search.playouts, search.seconds, search.nodes, moves)
@@ -218,7 +218,7 @@ def think(position: Position, search: Search) -> Thought:
 def remark(position: Position, thought: Thought) -> str:
     """One line: playouts, time, and the moves tried most with visits and mean result."""
     tried = [
-        f"{position.move_text(move)} {visits:,} visits, mean {mean:+.2f}"
+        f"{position._text_of(move)} {visits:,} visits, mean {mean:+.2f}"
         for move, visits, mean, _ in thought.moves[:SHOWN_MOVES]
     ]
     return f"{thought.playouts:,} playouts in {thought.seconds:.2f} s: " + "; ".join(tried)

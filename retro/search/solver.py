@@ -215,14 +215,14 @@ class Solver:
         return Solution(found.value, found.plies, found.nodes, source)
 
     def _analyse(self, position: Position, watch: Watch) -> list[RatedMove]:
-        return order_moves(self._rate(position, move, watch) for move in position.moves_in_order())
+        return order_moves(self._rate(position, move, watch) for move in position._in_order())
 
     def _rate(self, position: Position, move: int, watch: Watch) -> RatedMove:
         watch.deadline.check()
         after = position._play(move)
         reply = self._at_once(after) or self._solve(after, True, watch)
         assert reply.plies is not None
-        return RatedMove(position.move_text(move), move, -reply.value, 1 + reply.plies)
+        return RatedMove(position._text_of(move), move, -reply.value, 1 + reply.plies)
 
     def _at_once(self, position: Position) -> Found | None:
         """What a few nodes find: a look at a table would take longer."""
@@ -245,13 +245,13 @@ class Solver:
         chosen = self._engine.best_move(position, watch)
         if chosen is not None:
             move, found = chosen
-            return RatedMove(position.move_text(move), move, found.value, found.plies)
+            return RatedMove(position._text_of(move), move, found.value, found.plies)
         if before is not None and before.plies is not None:
             wanted: tuple[int, int | None] = -before.value, before.plies - 1
         else:
             whole = self._at_once(position) or self._solve(position, True, watch)
             wanted = whole.value, whole.plies
-        for move in position.moves_in_order():
+        for move in position._in_order():
             rated = self._rate(position, move, watch)
             if (rated.value, rated.plies) == wanted:
                 return rated

@@ -90,7 +90,7 @@ def _answers(path: Path) -> dict[str, int]:
         waiting = [table.root]
         while waiting:
             position = waiting.pop()
-            if str(position.state) not in found and not position.is_over():
-                found[str(position.state)] = table.probe_wdl(position)
-                waiting += [position.play(move) for move in position.legal_moves()]
+            if str(position._state) not in found and not position.is_over():
+                found[str(position._state)] = table.probe_wdl(position)
+                waiting += [position._play(move) for move in position._numbers()]
         return found

@@ -292,15 +292,15 @@ def _probe(table: tb.Table, rng: np.random.Generator) -> None:
     while not position.is_over():
         found = table.probe(position)
         assert found.value in (-1, 0, 1)
-        position = position.play(found.moves[0].number)
+        position = position._play(found.moves[0].number)
 
 
 def _probe_many(table: tb.Table, rng: np.random.Generator) -> None:
     positions = [table.root]
     for _ in range(30):
         last = positions[-1]
-        moves = last.legal_moves()
-        positions.append(last.play(int(rng.choice(moves))) if moves else table.root)
+        moves = last._numbers()
+        positions.append(last._play(int(rng.choice(moves))) if moves else table.root)
     assert set(table.probe_many(table.board.states(positions)).tolist()) <= {-1, 0, 1}
 
 
@@ -331,10 +331,10 @@ def _value(position: tb.Position, known: dict[Any, int]) -> int:
     """The value of a position, by looking at all that can follow."""
     outcome = position.outcome()
     if outcome is None:
-        outcome = known.get(position.state)
+        outcome = known.get(position._state)
     if outcome is None:
-        replies = (_value(position.play(move), known) for move in position.legal_moves())
-        outcome = known[position.state] = -min(replies)
+        replies = (_value(position._play(move), known) for move in position._numbers())
+        outcome = known[position._state] = -min(replies)
     return outcome
 
 

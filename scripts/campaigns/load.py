@@ -55,10 +55,10 @@ def ask(text: str, board: str, seconds: float, seed: int) -> str:
             for _ in range(20):
                 position = made.start()
                 while not position.is_over() and rng.random() < 0.9:
-                    position = position.play(int(rng.choice(position.legal_moves())))
+                    position = position._play(int(rng.choice(position._numbers())))
                 if position.is_over():
                     continue
-                key = str(position.state)
+                key = str(position._state)
                 if key not in known:
                     known[key] = solver.solve(position).value
                 many = table.probe_many(made.states([position] * 3))

@@ -128,8 +128,8 @@ def _played(board: Any, rng: random.Random) -> list[Any]:
     for plies in range(20):
         position = board.start()
         for _ in range(plies):
-            moves = position.legal_moves()
-            position = position.play(rng.choice(moves)) if moves else position
+            moves = position._numbers()
+            position = position._play(rng.choice(moves)) if moves else position
         found.append(position)
     return found
 
@@ -156,12 +156,12 @@ def _readers(boards: list[Any]) -> dict[str, Reader]:
             Given(text(content)).on(board, any_counts=any_counts)
 
         def move(content: bytes, board: Any = board) -> None:
-            board.start().read_move(text(content))
+            board.start()._number_of(text(content))
 
         def record(content: bytes, board: Any = board) -> None:
             read_record(text(content), board)
 
-        moves = [board.start().move_text(m) for m in board.start().legal_moves()]
+        moves = [board.start()._text_of(m) for m in board.start()._numbers()]
         readers[f"position of {board}"] = Reader(place, texts)
         readers[f"move of {board}"] = Reader(move, moves)
         readers[f"record on {board}"] = Reader(record, own)

@@ -111,7 +111,7 @@ def _read_opening(board: Board, moves: str, where: str) -> tuple[str, ...]:
         raise BadTextError(f"{where}: found {moves!r:.60}, wanted moves of a game that goes on")
     words, at = [], board.start()
     for move in position.history:
-        words.append(at.move_text(move))
+        words.append(at._text_of(move))
         at = at._play(move)
     return tuple(words)
 

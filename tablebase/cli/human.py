@@ -40,12 +40,12 @@ class Contestant(Player):
 
     def observe(self, position: Position, move: int) -> None:
         if position is not self._mine:
-            say(f"{position.mover_name} plays {position.move_text(move)}")
+            say(f"{position.mover_name} plays {position._text_of(move)}")
 
 
 def _legal(position: Position, text: str) -> int:
     try:
-        move = position.read_move(text)
+        move = position._number_of(text)
     except BadTextError:
         raise BadTextError(f"found {text!r}, wanted a move, or quit") from None
     position._play(move)  # complains about what is against the rules

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from retro.errors import BadTextError, IllegalPositionError, TablebaseError
+from retro.games.habits import is_grid
 
 if TYPE_CHECKING:
     from typing import BinaryIO
@@ -67,7 +68,7 @@ class Given(NamedTuple):
             if any_counts and self.size:
                 return _read_any_counts(board, self.text)
             lines = [line for line in self.text.splitlines() if line.strip()]
-            if len(lines) > 1 and not board.game.is_grid(board, self.text):
+            if len(lines) > 1 and not is_grid(board, self.text):
                 raise BadTextError(
                     f"{len(lines)} lines that are no grid; ask line by line, such as: "
                     'while read line; do tablebase solve "$line"; done'

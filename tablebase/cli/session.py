@@ -155,7 +155,7 @@ class Session:
         if player.found is not None:
             return player.found
         if not fits(self.board):
-            return position.moves_in_order()[0]
+            return position._in_order()[0]
         with Players(self.board, self._means) as players:
             return players.make(HURRY, Random(self._seed)).choose(position)
 
@@ -197,7 +197,7 @@ class Session:
             raise BadTextError(f"found {text!r}; the game is over: {OVER_HELP}")
         position = self._record.position
         try:
-            move = position.read_move(text)
+            move = position._number_of(text)
         except BadTextError:
             raise BadTextError(f"found {text!r}, {HELP}") from None
         position._play(move)  # complains about what is against the rules
@@ -206,7 +206,7 @@ class Session:
     def _make(self, move: int, cost: Cost) -> None:
         position = self._record.position
         seat = self._seats.name(position.side_to_move)
-        print(f"{position.mover_name} ({seat}) plays {position.move_text(move)}", flush=True)
+        print(f"{position.mover_name} ({seat}) plays {position._text_of(move)}", flush=True)
         self._seats.tell(position, move)
         self._record = self._record.play(move, cost).seated(*self._seats.names)
 
@@ -286,7 +286,7 @@ class Session:
             self._guess(position)
             return
         value = f"{VALUE_NAMES[advice.value]} for you{_in_plies(advice.plies)}, by {advice.source}"
-        print(f"hint: {position.move_text(advice.move)} ({value})")
+        print(f"hint: {position._text_of(advice.move)} ({value})")
 
     def _guess(self, position: Position) -> None:
         if not fits(self.board):
@@ -294,7 +294,7 @@ class Session:
             return
         with Players(self.board, self._means) as players:
             player = players.make(GUESS, Random(self._seed))
-            move = position.move_text(player.choose(position))
+            move = position._text_of(player.choose(position))
         print_folded(f"hint: {move} (a guess: {player.remark})")
 
     def _level(self, name: str) -> None:

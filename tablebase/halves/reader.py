@@ -210,7 +210,7 @@ class HalvesReader(Closing):
             return sign * value
         self._asked += 1
         if self.has_kernels:
-            return int(self.values(self.board.states_of(*([word] for word in position.state)))[0])
+            return int(self.values(self.board.states_of(*([word] for word in position._state)))[0])
         win, loss, *_ = self._bits(settled)
         return sign * (win - loss)
 
@@ -225,7 +225,7 @@ class HalvesReader(Closing):
             return sign * value, played + look
         self._asked += 1
         if self.has_kernels:
-            found = self.answers(self.board.states_of(*([word] for word in position.state)))
+            found = self.answers(self.board.states_of(*([word] for word in position._state)))
             return int(found.values[0]), int(found.plies[0])
         win, loss, *digits = self._bits(settled)
         number = sum(digit << place for place, digit in enumerate(digits))
@@ -243,7 +243,7 @@ class HalvesReader(Closing):
 
     def _require_reached(self, position: Position) -> None:
         self._require_covered(np.array([position.ply]))
-        self._require_root(*(np.array([word], np.uint64) for word in position.state))
+        self._require_root(*(np.array([word], np.uint64) for word in position._state))
 
     def _bits(self, settled: Connect4Position) -> list[int]:
         """The bits that the planes have of a position that is not blank."""
@@ -436,7 +436,7 @@ def settle(position: Connect4Position, whole_ply: int) -> tuple[Connect4Position
     sign = 1
     while position.ply != whole_ply:
         board, threats = position.board, []
-        for column in position.legal_columns():
+        for column in position._numbers():
             cell = board.bit(column, position.height(column))
             if board.has_line(position.mover | cell):
                 return position, sign, WIN

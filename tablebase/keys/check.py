@@ -118,7 +118,7 @@ def check_every_position(table: KeysReader, report: Report) -> int:
 def _check_root(table: KeysReader) -> None:
     """The first ply holds the root alone."""
     first = table.stored(table.counted_plies[0])
-    words = (np.uint64(word) for word in table.root.state)
+    words = (np.uint64(word) for word in table.root._state)
     root = tuple(int(word) for word in canonical_of(table.board.rules, *words))
     if first.keys.size != 1 or _state(first, 0) != root:
         raise VerificationError(f"{table.path}: the first ply does not hold the root alone")
@@ -128,7 +128,7 @@ def _other_layers(table: KeysReader, walk: walks.Walk) -> dict[int, tuple[Keys, 
     """Keys, and how many games have ended there, of the plies that the table does not keep."""
     if table.plies == table.counted_plies:
         return {}
-    layers = walks.forward(walk, walks.first_layer(walk, table.root.state))
+    layers = walks.forward(walk, walks.first_layer(walk, table.root._state))
     found = zip(table.counted_plies, layers, strict=True)  # as `_check_layers` has seen
     return {ply: layer for ply, layer in found if ply not in table.plies}
 
@@ -206,7 +206,7 @@ def _state(layer: Page, place: int) -> tuple[int, int]:
 def _check_layers(table: KeysReader, report: Report) -> None:
     """Walk forward again: the same keys, and the same counts with the stored values."""
     walk = walks.prepare(table.board.rules)
-    layers = walks.forward(walk, walks.first_layer(walk, table.root.state))
+    layers = walks.forward(walk, walks.first_layer(walk, table.root._state))
     for ply in table.counted_plies:
         report("quick", ply)
         keys, ended = next(layers, (None, None))
@@ -260,7 +260,7 @@ def _check_sizes(
 def _check_position(table: KeysReader, ply: int, layer: Page, place: int) -> None:
     position = table.board.unpack(*_state(layer, place)).check()
     stored = int(layer.values[place])
-    values = [_value(table, ply + 1, position._play(move)) for move in position.legal_moves()]
+    values = [_value(table, ply + 1, position._play(move)) for move in position._numbers()]
     if position.outcome() is not None or not values:
         raise VerificationError(f"{table.path}: ply {ply} holds a finished game:\n{position}")
     best = -min(values)
@@ -278,7 +278,7 @@ def _value(table: KeysReader, ply: int, position: Position) -> int:
     outcome = position.outcome()
     if outcome is not None:
         return int(outcome) * (DECIDED if table.has_distances else 1)
-    value = table.find_score(ply, position.state)
+    value = table.find_score(ply, position._state)
     if value is None:
         raise VerificationError(f"{table.path}: ply {ply} lacks a position:\n{position}")
     return value

@@ -111,7 +111,7 @@ class KeysReader(Closing):
 
     def value_of(self, position: Position) -> int:
         """The value of an unfinished position; `NotCoveredError` if the table does not have it."""
-        value = self.find(position.ply, position.state)
+        value = self.find(position.ply, position._state)
         if value is None:
             self._refuse(position.check())
         return value
@@ -133,7 +133,7 @@ class KeysReader(Closing):
     def answer_of(self, position: Position) -> tuple[int, int]:
         """Value and plies to the end of the same."""
         require_distances(self)
-        score = self.find_score(position.ply, position.state)
+        score = self.find_score(position.ply, position._state)
         if score is None:
             self._refuse(position.check())
         plies = DECIDED - abs(score) if score else self.board.last_ply - position.ply
@@ -170,7 +170,7 @@ class KeysReader(Closing):
         """The key of a state: by the plain rules, if not many are asked for."""
         self._asked += 1
         if not self.has_kernels:
-            return self.board.canonical(*state)
+            return self.board._canonical(*state)
         from retro.games.kernels import canonical_of
 
         a, b = canonical_of(self.board.rules, np.uint64(state[0]), np.uint64(state[1]))

@@ -41,7 +41,7 @@ def save(content: Json) -> str:
     record = GameRecord.begin(root, (seats[0], seats[1]))
     for number, text in enumerate(question.moves):
         cost = _cost(costs[number]) if number < len(costs) else Cost()
-        record = record.play(record.position.read_move(text), cost)
+        record = record.play(record.position._number_of(text), cost)
     return write_text(record)
 
 

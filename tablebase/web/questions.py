@@ -86,7 +86,7 @@ def history_texts(position: Position) -> tuple[str, ...]:
     """The moves of a position that was played from the start."""
     now, found = position.board.start(), []
     for move in position.history or ():
-        found.append(now.move_text(move))
+        found.append(now._text_of(move))
         now = now._play(move)
     return tuple(found)
 
@@ -100,11 +100,11 @@ def _play(root: Position, grid: str, words: Sequence[str]) -> Question:
     position, found = root, []
     for number, word in enumerate(words, start=1):
         try:
-            move = position.read_move(word)
+            move = position._number_of(word)
             after = position._play(move)
         except (BadTextError, GameOverError, IllegalPositionError) as error:
             raise type(error)(f"move {number}, {word[:20]!r}: {error}") from None
-        found.append(position.move_text(move))
+        found.append(position._text_of(move))
         position = after
     return Question(position, grid, tuple(found))
 

@@ -72,7 +72,7 @@ def _scene(question: Question) -> Scene:
 def first_positions(board: Board) -> tuple[Position, Position]:
     """Two positions, one with each player to move; on a board without moves the same twice."""
     start = board.start()
-    return start, start if start.is_over() else start._play(start.legal_moves()[0])
+    return start, start if start.is_over() else start._play(start._numbers()[0])
 
 
 @lru_cache(maxsize=32)

@@ -108,7 +108,7 @@ def thought_json(name: str, position: Position, thought: Thought) -> Json:
     return {
         **position_json(position),
         "player": name,
-        "move": position.move_text(thought.move),
+        "move": position._text_of(thought.move),
         "seconds": round(thought.seconds, 3),
         "nodes": thought.nodes,
         "remark": thought.remark,

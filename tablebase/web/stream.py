@@ -122,7 +122,7 @@ class _Question:
         """Every move, the easy ones first: those that end the game, as the rules know; then each
         gets a moment, and those that are left more."""
         rated: dict[int, RatedMove] = {}
-        numbers = self._position.moves_in_order()
+        numbers = self._position._in_order()
         moves = sorted(numbers, key=lambda move: not self._position._play(move).is_over())
         for seconds in ROUNDS:
             for move in moves:

@@ -27,7 +27,7 @@ def test_stones_are_coloured_and_nothing_else_changes(
 ) -> None:
     position = make_board(game, SMALL.get(game, "3x3")).start()
     for _ in range(2):
-        position = position.play(position.legal_moves()[0])
+        position = position._play(position._numbers()[0])
     assert paint_board(position) == str(position).rstrip("\n")  # piped away
     on_terminal(monkeypatch, colour=False)
     assert paint_board(position) == str(position).rstrip("\n")

@@ -91,7 +91,7 @@ def test_answers_agree_with_each_other(name: str, ask: Ask, shelf: Path) -> None
     position = small_board(name).position(some_moves(name))
     assert analysis["ply"] == position.ply
     assert {small_board(name).position(m["after"]) for m in analysis["moves"]} == {
-        position.play(move) for move in position.legal_moves()
+        position._play(move) for move in position._numbers()
     }
 
 
@@ -162,7 +162,7 @@ def test_tables_are_listed_by_game_and_board(name: str, ask: Ask, shelf: Path) -
 def test_a_finished_game_has_a_value_but_no_moves(name: str, ask: Ask, shelf: Path) -> None:
     position: Any = small_board(name).start()
     while not position.is_over():
-        position = position.play(position.moves_in_order()[0])
+        position = position._play(position._in_order()[0])
     board = board_words(name)
     said = ask("solve", *board, position.text)
     word = {1: "WIN", 0: "DRAW", -1: "LOSS"}[position.outcome()]

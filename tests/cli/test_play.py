@@ -30,7 +30,7 @@ class Terminal(io.TextIOBase):
         self.text += text
         played = re.search(r"\) plays (\w)", text)
         if played:
-            self.position = self.position.play(int(played[1]) - 1)
+            self.position = self.position._play(int(played[1]) - 1)
         return len(text)
 
     def readline(self, *_: object) -> str:
@@ -74,7 +74,7 @@ def typed(
 
 def at_random(seed: int) -> Callable[[Connect4Position], str]:
     rng = random.Random(seed)
-    return lambda position: column_text(rng.choice(position.legal_columns()))
+    return lambda position: column_text(rng.choice(position._numbers()))
 
 
 def stubborn(board: str, memory_mb: int = 256) -> Callable[[Connect4Position], str]:

@@ -37,7 +37,7 @@ def test_every_command_knows_which_plies_a_table_has(name: str, ask: Ask, tmp_pa
     for level in ("quick", "sample", "full"):
         assert ask("verify", *board, "--level", level, "--solver", *place).status == 0
     start = small_board(name).start()
-    first = start.play(start.legal_moves()[0])
+    first = start._play(start._numbers()[0])
     for text, source in ((start.text, "search"), (first.text, "table")):
         found = json.loads(ask("probe", *board, text, "--memory", "16M", "--json", *place).out)
         assert found["source"] == source

@@ -176,7 +176,7 @@ def test_matches_are_played_in_every_game(name: str, ask: Ask, no_tables: None) 
     said = ask("match", *board_words(name), *players, "--json")
     assert said.status == 0
     start = small_board(name).start()
-    value = every_position(start)[start.state].value
+    value = every_position(start)[start._state].value
     for number, record in enumerate(json.loads(said.out)["games"]):
         role = ("first", "second")[number % 2]
         reached = {role: 1, None: 0}.get(record["winner"], -1)

@@ -78,7 +78,7 @@ def predecessors(name: str, position) -> set:
 
 
 def successors(position) -> set:
-    return {position.play(move) for move in position.legal_moves()}
+    return {position._play(move) for move in position._numbers()}
 
 
 def random_positions(name: str, games: int) -> Iterator:
@@ -89,7 +89,7 @@ def random_positions(name: str, games: int) -> Iterator:
         position = game.start(game.parse(*LARGE[name]))
         yield position
         while not position.is_over():
-            position = position.play(rng.choice(position.legal_moves()))
+            position = position._play(rng.choice(position._numbers()))
             yield position
 
 
@@ -109,7 +109,7 @@ def test_successors_and_predecessors_are_inverse(name: str) -> None:
         for each in before:
             assert position in successors(each)
             # The jitted rules lead back as well.
-            assert position.state in successors_of(rules, *each.state).values()
+            assert position._state in successors_of(rules, *each._state).values()
     assert ended == 6
 
 

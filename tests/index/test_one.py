@@ -58,7 +58,7 @@ def questions(draw, with_root):
     root = board.start()
     if with_root:
         moves = draw(st.integers(0, position.ply))
-        root = board.start().play_all(position.history[:moves])
+        root = board.start()._play_all(position.history[:moves])
     left_columns = draw(st.sampled_from(cuts(board)))
     return board, left_columns, Connect4Position(board, root.first, root.second), position
 
@@ -119,7 +119,7 @@ def test_ranks_of_7x6_are_those_of_the_kernels():
         position = board.start()
         for _ in range(int(rng.integers(0, 36))):
             if not position.is_over():
-                position = position.play(int(rng.choice(position.legal_columns())))
+                position = position._play(int(rng.choice(position._numbers())))
         if not position.is_over():
             asked += 1
             found = one.rank(board, 4, board.start(), position)
@@ -173,7 +173,7 @@ def test_all_the_ways_to_settle_are_met():
             assert number == (sign * value if is_decided else sign)
             if not is_decided:
                 assert by_kernel == settled
-            position = position.play(int(rng.choice(position.legal_columns())))
+            position = position._play(int(rng.choice(position._numbers())))
     assert {value for _, _, value, _ in met} == {1, 0, -1, None}
     assert {sign for _, sign, _, _ in met} == {1, -1}
     assert any(full for *_, full in met)

@@ -23,11 +23,11 @@ def every_position(start):
     known = {}
 
     def value(position):
-        state = position.state
+        state = position._state
         if state not in known:
             best = outcome = position.outcome()
             if outcome is None:
-                best = max(-value(position.play(move)) for move in position.legal_moves())
+                best = max(-value(position._play(move)) for move in position._numbers())
             known[state] = Known(position, best, outcome is not None)
         return known[state].value
 

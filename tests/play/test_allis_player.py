@@ -41,7 +41,7 @@ def test_as_second_player_it_stays_with_its_proofs() -> None:
                 at_once = allis.remark.startswith(("completes", "every other"))
                 assert at_once or allis.proof is not None
                 promised = promised or (allis.proof is not None and allis.proof.wins)
-            position = position.play(move)
+            position = position._play(move)
         winner = {-1: "second" if position.side_to_move == "first" else "first", 0: None}
         assert winner[position.outcome()] != "first"
         assert not promised or winner[position.outcome()] == "second"
@@ -66,7 +66,7 @@ def test_as_first_player_it_leaves_no_proof() -> None:
     assert allis.remark.startswith("no answer has a proof; each leaves ")
     hopeless = make_board("6x4").start()
     move = allis.choose(hopeless)
-    assert proof(hopeless.play(move)) is not None
+    assert proof(hopeless._play(move)) is not None
     assert allis.remark.startswith("cannot prevent it: the second player at least draws: ")
 
 

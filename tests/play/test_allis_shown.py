@@ -17,7 +17,7 @@ def some_positions(number: int):
         position = board.start()
         for _ in range(rng.randrange(14)):
             if not position.is_over():
-                position = position.play(rng.choice(position.legal_moves()))
+                position = position._play(rng.choice(position._numbers()))
         if not position.is_over():
             number -= 1
             yield position
@@ -32,8 +32,8 @@ def test_what_is_shown_is_what_was_found() -> None:
             assert (reading.move, reading.rules) == ("", rules_of(position))
             assert reading.proof == proof(position)
         else:
-            moves = [position.read_move(reading.move) for reading in readings]
-            assert sorted(moves) == position.legal_moves()
+            moves = [position._number_of(reading.move) for reading in readings]
+            assert sorted(moves) == position._numbers()
             assert [r.proof for r in readings] == [proof_after(position, m) for m in moves]
         for reading in readings:
             proofs += reading.proof is not None

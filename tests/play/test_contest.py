@@ -101,7 +101,7 @@ def test_mistakes_are_moves_that_change_the_value() -> None:
         outcome = position.outcome()
         if outcome is not None:
             return outcome
-        return max(-plain(position.play(move)) for move in position.legal_moves())
+        return max(-plain(position._play(move)) for move in position._numbers())
 
     solver = Solver(BOARD, memory="1M")
     rng = random.Random(3)
@@ -109,7 +109,7 @@ def test_mistakes_are_moves_that_change_the_value() -> None:
     for _ in range(5):
         record = GameRecord.begin(BOARD)
         while not record.is_over:
-            record = record.play(rng.choice(record.position.legal_moves()))
+            record = record.play(rng.choice(record.position._numbers()))
         found = mistakes(record, lambda position: solver.solve(position).value)
         expected = {"first": [], "second": []}
         for ply in range(2, len(record.entries)):  # plain recursion is slow before

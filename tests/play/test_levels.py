@@ -61,7 +61,7 @@ def test_whoever_does_not_slip_takes_a_win_and_stops_one() -> None:
         for text, best in (("121212", "1"), ("12121", "1")):
             position, player = board.position(text), make_level(level, board, Random(1))
             chosen = {
-                position.move_text(move)
+                position._text_of(move)
                 for move in (player.choose(position) for _ in range(20))
                 if player.remark != "drawn by lot"
             }
@@ -126,7 +126,7 @@ def test_without_a_proof_perfect_says_so_and_plays_on() -> None:
 def test_boards_too_large_for_playouts_are_looked_at(level) -> None:
     board = make_board("puissance-plus 10x10")
     player = make_level(level, board, Random(2), seconds=0.3)
-    assert player.choose(board.start()) in board.start().legal_moves()
+    assert player.choose(board.start()) in board.start()._numbers()
     assert "look" in LEVELS[level].about(board)
 
 

@@ -42,7 +42,7 @@ def some_positions(name: str, number: int, seed: int = 5, most_plies: int = 8):
         position = game.start(board)
         for _ in range(rng.randrange(most_plies)):
             if not position.is_over():
-                position = position.play(rng.choice(position.legal_moves()))
+                position = position._play(rng.choice(position._numbers()))
         if not position.is_over():
             found.append(position)
     return found
@@ -74,7 +74,7 @@ def test_evaluations_of_domineering_count_by_definition() -> None:
     """Mobility is moves; a safe place stays free whatever the opponent does."""
     for position in some_positions("domineering", 30):
         other = replace(position, turn=OTHER[position.turn])
-        moves = [len(side.legal_moves()) for side in (position, other)]
+        moves = [len(side._numbers()) for side in (position, other)]
         assert mobility(position) == moves[0] - moves[1] == -mobility(other)
         assert safe_places(other) == -safe_places(position)
     game = find_game("domineering")
@@ -100,7 +100,7 @@ def test_deep_enough_is_perfect(name: str) -> None:
         outcome = position.outcome()
         if outcome is not None:
             return outcome
-        return max(-value(position.play(move)) for move in position.legal_moves())
+        return max(-value(position._play(move)) for move in position._numbers())
 
     checked = 0
     for position in some_positions(name, 40, seed=8, most_plies=20):
@@ -149,7 +149,7 @@ def test_the_referee_names_the_winner_of_the_moves(name: str) -> None:
         record = referee(board, *(make_player(read_spec("random"), board, rng) for rng in rngs))
         position = game.start(board)
         for text in record.text.split():
-            position = position.play(game.read_move(position, text))
+            position = position._play(game.read_move(position, text))
         assert position.is_over()
         mover = position.side_to_move
         other = "second" if mover == "first" else "first"
@@ -183,14 +183,14 @@ def test_the_plausible_filter_is_used_on_every_ply(name: str) -> None:
             return outcome * (DECIDED - 3 + left)
         if left == 0:
             return evaluate(position)
-        return max(-value(position.play(move), left - 1) for move in plausible_moves(position))
+        return max(-value(position._play(move), left - 1) for move in plausible_moves(position))
 
     game, evaluate = find_game(name), find_evaluation(name)
     plausible_moves = game.filters["plausible"]
     fewer = 0
     for position in some_positions(name, 12, most_plies=5):
         kept = plausible_moves(position)
-        scores = {move: -value(position.play(move), 2) for move in kept}
+        scores = {move: -value(position._play(move), 2) for move in kept}
         for kind, look in (("minimax", minimax), ("alphabeta", alpha_beta)):
             player = make_player(read_spec(f"{kind}:3:plausible"), position.board, random.Random(2))
             move = player.choose(position)
@@ -230,7 +230,7 @@ def test_an_interrupt_leaves_the_best_so_far(kind: str) -> None:
         player.choose(position)
     assert seen == sorted(seen)
     assert player.nodes == seen[-1]
-    moves = position.legal_moves()
+    moves = position._numbers()
     random.Random(2).shuffle(moves)
     best = minimax(position, 3, find_evaluation("connect4"), moves[:3])
     assert player.found == best.move
@@ -243,7 +243,7 @@ def test_half_a_move_deep_is_the_classic_program() -> None:
     player = make_player(read_spec("half"), make_board("puissance-plus"), random.Random(3))
     assert player.name == "half"
     for position in some_positions("puissance-plus", 10, most_plies=5):
-        after = {move: position.play(move) for move in position.legal_moves()}
+        after = {move: position._play(move) for move in position._numbers()}
         chosen = after[player.choose(position)]
         if chosen.is_over():
             assert chosen.outcome() == -1

@@ -34,7 +34,7 @@ def test_any_sequence_equals_the_moves_that_remain(name, data) -> None:
     record, moves, place = GameRecord.begin(board), [], 0
     for _ in range(data.draw(st.integers(0, 25))):
         wish = data.draw(st.sampled_from(["play", "play", "play", "undo", "redo"]))
-        legal = record.position.legal_moves()
+        legal = record.position._numbers()
         if wish == "play" and legal:
             move = data.draw(st.sampled_from(legal))
             record, moves = record.play(move), [*moves[:place], move]
@@ -47,8 +47,8 @@ def test_any_sequence_equals_the_moves_that_remain(name, data) -> None:
             record, place = record.redo(plies), place + plies
         assert list(record.moves) == moves[:place]
         assert [entry.move for entry in record.undone] == moves[place:]
-        assert record.position == board.start().play_all(moves[:place])
-        assert record.at(len(moves)) == board.start().play_all(moves)
+        assert record.position == board.start()._play_all(moves[:place])
+        assert record.at(len(moves)) == board.start()._play_all(moves)
     kept = read_record(write_text(record))
     assert (kept.moves, kept.position, kept.result) == (
         record.moves,
@@ -68,7 +68,7 @@ def full_game(name, seed=1):
             rng.randrange(10**6),
             "because; of this, 3 nodes # and that",
         )
-        record = record.play(rng.choice(record.position.legal_moves()), cost)
+        record = record.play(rng.choice(record.position._numbers()), cost)
     return record
 
 
@@ -89,10 +89,10 @@ def test_a_game_from_a_position_that_was_set_up(name) -> None:
     board = board_of(name)
     root = board.start()
     for place in (0, -1, 1):
-        root = root.play(root.legal_moves()[place])
-    root = board.unpack(*root.state)  # nobody knows how it came about
+        root = root._play(root._numbers()[place])
+    root = board.unpack(*root._state)  # nobody knows how it came about
     record = GameRecord.begin(root)
-    record = record.play(root.legal_moves()[-1])
+    record = record.play(root._numbers()[-1])
     for kept in (read_record(write_text(record)), read_record(json.dumps(to_json(record)))):
         assert (kept.root, kept.moves) == (root, record.moves)
         assert kept.undo().position == root
@@ -176,7 +176,7 @@ def test_nothing_is_played_after_the_end() -> None:
         record.end("first", "resignation")
     given_up = GameRecord.begin(make_board("mnk", "3x3")).end("second", "resignation")
     with pytest.raises(GameOverError, match="second wins, resignation"):
-        given_up.play(given_up.position.legal_moves()[0])
+        given_up.play(given_up.position._numbers()[0])
     assert not given_up.undo(0).is_over
 
 

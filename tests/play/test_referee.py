@@ -34,13 +34,13 @@ class Scripted(Player):
         self.seen, self.side = [], side
 
     def choose(self, position):
-        answer = self.answers.pop(0) if self.answers else position.legal_moves()[0]
+        answer = self.answers.pop(0) if self.answers else position._numbers()[0]
         if isinstance(answer, BaseException):
             raise answer
         return answer
 
     def observe(self, position, move):
-        self.seen.append(position.move_text(move))
+        self.seen.append(position._text_of(move))
 
 
 def test_the_record_tells_the_game() -> None:
@@ -80,7 +80,7 @@ def test_a_fault_loses_the_game(answer, reason, words) -> None:
 
 
 def test_a_taken_cell_is_named() -> None:
-    cell = BOARD.start().read_move("b2")
+    cell = BOARD.start()._number_of("b2")
     result = referee(BOARD, Scripted(cell), Scripted(cell)).result
     assert (result.winner, result.reason) == ("first", "illegal move")
     assert "taken" in result.words
@@ -235,10 +235,10 @@ class Mine:
     def choose(self, position):
         print("thinking aloud")
         self.nodes = self.moves
-        return position.legal_moves()[0]
+        return position._numbers()[0]
     def observe(self, position, move): self.moves += 1
 class ByText:
-    def choose(self, position): return "b2" if position.ply < 2 else position.legal_moves()[-1]
+    def choose(self, position): return "b2" if position.ply < 2 else position._numbers()[-1]
 class Broken:
     def choose(self, position): return 1 // 0
 class Endless:
@@ -307,8 +307,8 @@ def test_a_class_plays_every_game(name: str, tmp_path: Path) -> None:
     path.write_text(MINE)
     board = find_game(name).make("4x4" if name in ("quarto", "domineering") else "3x3")
     root = board.start()
-    root = root.play(root.legal_moves()[0])
-    root = board.unpack(*root.play(root.legal_moves()[-1]).state)
+    root = root._play(root._numbers()[0])
+    root = board.unpack(*root._play(root._numbers()[-1])._state)
     player = own_player(f"{path}:Mine")
     try:
         for start in (board, root):

@@ -54,7 +54,7 @@ def test_it_ends_with_the_game() -> None:
     found = study_position(position, find_evaluation("mnk"))
     assert [row.depth for row in found.rows] == [1, 2, 3]
     with pytest.raises(GameOverError, match="nothing to search"):
-        study_position(position.play(position.read_move("b3")), find_evaluation("mnk"))
+        study_position(position._play(position._number_of("b3")), find_evaluation("mnk"))
 
 
 def test_minimax_stops_before_too_many_nodes() -> None:

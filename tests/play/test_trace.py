@@ -107,7 +107,7 @@ def test_every_game_is_traced_as_players_look(name: str) -> None:
     game, evaluate, rng = find_game(name), find_evaluation(name), random.Random(3)
     start = game.start(game.parse(*BOARDS[name]))
     for depth in (1, 2, 3):
-        position = start.play(rng.choice(start.legal_moves()))
+        position = start._play(rng.choice(start._numbers()))
         plain = minimax(position, depth, evaluate)
         for algorithm in ("minimax", "negamax"):
             slow = trace_position(position, Look(depth, evaluate, algorithm))

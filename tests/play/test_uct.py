@@ -32,7 +32,7 @@ def start(name: str):
 
 
 def search_of(position, seed: int, **options) -> Search:
-    return Search(position.board.rules, position.state, seed, **options)
+    return Search(position.board.rules, position._state, seed, **options)
 
 
 def plain_game(board) -> plain.Game:
@@ -40,8 +40,8 @@ def plain_game(board) -> plain.Game:
 
     @cache
     def successors(position):
-        after = {position.play(move).state: position.play(move) for move in position.legal_moves()}
-        numbered = kernels.successors_of(board.rules, *position.state).items()
+        after = {position._play(move)._state: position._play(move) for move in position._numbers()}
+        numbered = kernels.successors_of(board.rules, *position._state).items()
         return {number: after[state] for number, state in numbered}
 
     return plain.Game(
@@ -64,7 +64,7 @@ def test_the_tree_is_the_plain_one(name: str) -> None:
             move: (node.visits, node.mean() if node.visits else 0.0)
             for move, node in root.children.items()
         }
-        position = position.play(rng.choice(position.legal_moves()))
+        position = position._play(rng.choice(position._numbers()))
 
 
 def nodes_of(node: plain.Node) -> int:
@@ -145,7 +145,7 @@ def test_an_interrupt_leaves_the_best_so_far() -> None:
     with pytest.raises(KeyboardInterrupt):
         player.choose(position)
     assert player.thought is not None
-    assert player.thought.move in position.legal_moves()
+    assert player.thought.move in position._numbers()
     assert player.thought.playouts > 200
 
 
@@ -153,10 +153,10 @@ def decisive(position):
     """(moves that win at once, moves after which the opponent cannot)."""
 
     def wins(at):
-        return [m for m in at.legal_moves() if at.play(m).outcome() == -1]
+        return [m for m in at._numbers() if at._play(m).outcome() == -1]
 
-    moves = position.legal_moves()
-    return wins(position), [m for m in moves if not wins(position.play(m))]
+    moves = position._numbers()
+    return wins(position), [m for m in moves if not wins(position._play(m))]
 
 
 @pytest.mark.parametrize("name", [name for name in BOARDS if name != "notakto"])
@@ -172,11 +172,11 @@ def test_wins_in_one_are_played_and_those_of_the_opponent_prevented(
         at = position
         for _ in range(rng.randrange(12)):
             if not at.is_over():
-                at = at.play(rng.choice(at.legal_moves()))
+                at = at._play(rng.choice(at._numbers()))
         if at.is_over():
             continue
         wins, safe = decisive(at)
-        if not wins and not 0 < len(safe) < len(at.legal_moves()):
+        if not wins and not 0 < len(safe) < len(at._numbers()):
             continue
         move = UctPlayer(Limit(playouts=playouts), seed=seed).choose(at)
         assert move in (wins or safe), f"{at.text}: {move}"
@@ -194,7 +194,7 @@ def test_playouts_alone_find_wins_in_one_and_blocks() -> None:
         search = search_of(position, 1)
         search.run(Limit(playouts=4000))
         most = max(search.moves(), key=lambda tried: tried.visits)
-        after = position.play(position.read_move(wanted)).state
+        after = position._play(position._number_of(wanted))._state
         assert search.after(most.move) == after
 
 
@@ -218,9 +218,9 @@ def test_a_player_says_what_it_did() -> None:
     assert thought is not None
     assert thought.move == move == thought.moves[0].move
     assert thought.playouts == sum(tried.visits for tried in thought.moves) == 2000
-    assert {tried.move for tried in thought.moves} == set(position.legal_moves())
+    assert {tried.move for tried in thought.moves} == set(position._numbers())
     assert player.remark.startswith("2,000 playouts in ")
-    text = position.move_text(move)
+    text = position._text_of(move)
     assert f": {text} {thought.moves[0].visits:,} visits, mean +" in player.remark
 
 
@@ -231,7 +231,7 @@ def test_the_same_seed_plays_the_same_game() -> None:
         player, at, made = UctPlayer(Limit(playouts=50), seed=seed), position, []
         while not at.is_over():
             made.append(player.choose(at))
-            at = at.play(made[-1])
+            at = at._play(made[-1])
         return made
 
     assert moves(1) == moves(1)
@@ -257,7 +257,7 @@ def test_more_playouts_win_more() -> None:
         for players in ((strong, weak), (weak, strong)):
             at = position
             while not at.is_over():
-                at = at.play(players[at.ply % 2].choose(at))
+                at = at._play(players[at.ply % 2].choose(at))
             if at.outcome() and players[1 - at.ply % 2] is strong:
                 points += 1
     assert points >= 14

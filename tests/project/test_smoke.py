@@ -52,7 +52,7 @@ def test_players_play_a_game(name):
     players = [make_player(read_spec(text), board, rng) for text in ("random", "alphabeta:2")]
     record = referee(board, *players)
     assert record.position.is_over()
-    assert board.start().play_all(record.moves) == record.position
+    assert board.start()._play_all(record.moves) == record.position
 
 
 def test_commands_build_ask_and_check(tmp_path, capsys):

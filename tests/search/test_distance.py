@@ -51,9 +51,9 @@ def truth(number: int) -> tuple[Any, Any, dict[State, Score]]:
         outcome = position.outcome()
         if outcome is not None:
             return outcome, 0
-        state = position.state
+        state = position._state
         if state not in known:
-            replies = [score(position.play(move)) for move in position.legal_moves()]
+            replies = [score(position._play(move)) for move in position._numbers()]
             known[state] = max(((-value, plies + 1) for value, plies in replies), key=rank)
         return known[state]
 
@@ -89,7 +89,7 @@ def test_as_the_recursion_of_connect_four() -> None:
     solver = StateSolver(board, memory_mb=4)
     for mover, mask, value, plies in islice(naive_distance.positions(4, 3, 3), 0, None, 7):
         stones = (mask ^ mover, mover) if mask.bit_count() % 2 else (mover, mask ^ mover)
-        found = solver.solve(Connect4Position(board, *stones).state, strong=True)
+        found = solver.solve(Connect4Position(board, *stones), strong=True)
         assert (found.value, found.plies) == (value, plies)
 
 
@@ -102,10 +102,10 @@ def test_values_that_another_engine_left_in_the_table_do_no_harm() -> None:
     while len(seen) < 4:
         position = game.start(board)
         while position.ply < 9 and not position.is_over():
-            position = position.play(rng.choice(position.legal_moves()))
+            position = position._play(rng.choice(position._numbers()))
         if position.is_over():
             continue
-        state = position.state
+        state = position._state
         two, one = StateSolver(board, loop=quarto_engine), StateSolver(board)
         found, expected = two.solve(state, strong=True), one.solve(state, strong=True)
         assert (found.value, found.plies) == (expected.value, expected.plies)
@@ -149,7 +149,7 @@ def test_a_probe_gives_the_value_and_the_search_the_distance() -> None:
         return known[state][0] if state in known else None
 
     solver = StateSolver(root.board, probe=probe)
-    won = root.board.position("a1 b1").state
+    won = root.board.position("a1 b1")._state
     found = solver.solve(won, strong=True)
     assert (found.value, found.plies, found.is_helped) == (1, 5, True)
     found = solver.solve((0, 0), strong=True)
@@ -179,15 +179,15 @@ def test_moves_and_lines_of_the_oracle(number: int) -> None:
         for move in line:
             rated = oracle.analyse(position).moves
             assert rated[0] == move == oracle.best_move(position)
-            assert sorted(m.number for m in rated) == sorted(position.legal_moves())
+            assert sorted(m.number for m in rated) == sorted(position._numbers())
             ranks = [rank((m.value, m.plies)) for m in rated]
             assert ranks == sorted(ranks, reverse=True)
             for m in rated:
-                after = position.play(m.number)
+                after = position._play(m.number)
                 outcome = after.outcome()
-                reply = known[after.state] if outcome is None else (outcome, 0)
+                reply = known[after._state] if outcome is None else (outcome, 0)
                 assert (m.value, m.plies) == (-reply[0], reply[1] + 1)
-            position = position.play(move.number)
+            position = position._play(move.number)
         assert oracle.solve(position, strong=True).plies == 0
         with pytest.raises(GameOverError):
             oracle.analyse(position)
@@ -202,9 +202,9 @@ def test_the_perfect_player_hurries_or_stalls(number: int) -> None:
         position = root.board.unpack(*state)
         value, plies = known[state]
         advice = player.advise(position)
-        after = position.play(advice.move)
+        after = position._play(advice.move)
         outcome = after.outcome()
-        reply = known[after.state] if outcome is None else (outcome, 0)
+        reply = known[after._state] if outcome is None else (outcome, 0)
         assert -reply[0] == advice.value == value
         if value:
             assert advice.plies == reply[1] + 1 == plies

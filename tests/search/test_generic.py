@@ -41,7 +41,7 @@ def test_every_position_of_lines(game: MnkRules) -> None:
     board = MnkBoard(*game)
     solver = StateSolver(board, memory_mb=1)
     for text, value in naive_mnk.values(game).items():
-        assert solver.solve(GridPosition(board, *bitboards(game, text)).state).value == value, text
+        assert solver.solve(GridPosition(board, *bitboards(game, text))).value == value, text
 
 
 @pytest.mark.parametrize("size", [(1, 6), (2, 5), (3, 3), (4, 3)], ids=str)
@@ -53,7 +53,7 @@ def test_every_set_of_cells_of_domineering(size: tuple[int, int]) -> None:
     for side, cells in islice(naive_domineering.every_position(size), 0, None, 3):
         position = DomineeringPosition(board, naive_domineering.covered_bits(cells), sides[side])
         expected = naive_domineering.value(size, (side, cells))
-        assert solver.solve(position.state).value == expected, (side, cells)
+        assert solver.solve(position._state).value == expected, (side, cells)
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_as_the_plain_ladder_on_domineering(data: st.DataObject) -> None:
     )
     game = DomineeringGame(board)
     expected = search(game, game.state(position))
-    assert StateSolver(board, memory_mb=1).solve(position.state).value == expected.value
+    assert StateSolver(board, memory_mb=1).solve(position._state).value == expected.value
 
 
 @settings(max_examples=25)
@@ -97,10 +97,10 @@ def test_as_the_plain_ladder_on_lines(data: st.DataObject) -> None:
     for _ in range(data.draw(st.integers(board.cells - 10, board.cells))):
         if position.is_over():
             break
-        position = position.play(data.draw(st.sampled_from(position.legal_moves())))
+        position = position._play(data.draw(st.sampled_from(position._numbers())))
     game = MnkGame(board)
     expected = search(game, game.state(position))
-    state = position.state
+    state = position._state
     assert StateSolver(board, memory_mb=1).solve(state).value == expected.value
 
 
@@ -113,7 +113,7 @@ def outcome_of(rows: int, cols: int, memory_mb: int = 16) -> str:
     for first in ("vertical", "horizontal"):
         board = DomineeringBoard(rows, cols, first)
         solver = StateSolver(board, memory_mb=memory_mb)
-        values.append(solver.solve(DomineeringPosition.start(board).state).value)
+        values.append(solver.solve(DomineeringPosition.start(board)).value)
     return outcome_class(*values)
 
 
@@ -211,7 +211,7 @@ def test_a_table_that_grows_loses_nothing(words: int, monkeypatch: pytest.Monkey
 def test_a_search_lets_its_table_grow(
     game: DomineeringBoard | MnkBoard, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    state = game.start().state
+    state = game.start()._state
     expected = StateSolver(game, memory_mb=4).solve(state, strong=True)
     monkeypatch.setattr(tables, "FIRST_BYTES", 1 << 10)
     monkeypatch.setattr("retro.search.generic.search.NODES_PER_BUCKET", 2)
@@ -229,7 +229,7 @@ def test_a_search_lets_its_table_grow(
 def test_what_is_proved_is_kept() -> None:
     board = DomineeringBoard(5, 5)
     solver = StateSolver(board, memory_mb=4)
-    state = DomineeringPosition.start(board).state
+    state = DomineeringPosition.start(board)._state
     first, again = solver.solve(state), solver.solve(state)
     assert (first.value, first.is_helped) == (-1, False)
     assert first.nodes > 100

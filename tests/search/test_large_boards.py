@@ -29,7 +29,7 @@ def positions(game, board, number: int, least_ply: int = 0):
         position = game.start(board)
         for _ in range(rng.randrange(least_ply, board.last_ply)):
             if not position.is_over():
-                position = position.play(rng.choice(position.legal_moves()))
+                position = position._play(rng.choice(position._numbers()))
         if position.ply >= least_ply and not position.is_over():
             number -= 1
             yield position
@@ -50,7 +50,7 @@ def test_the_plain_solver_agrees_with_the_compiled_one(name: str, size: str, opt
         assert plain.solve(position, None, False, watch).value == wanted.value
         move, whole = plain.best_move(position, watch)
         assert whole == found
-        after = position.play(move)
+        after = position._play(move)
         if after.is_over():
             assert (found.value, found.plies) == (-after.outcome(), 1)
         else:

@@ -34,14 +34,14 @@ def test_every_position_of_small_games(game: QuartoRules) -> None:
     solver = solver_of(board)
     for state, value in values(game).items():
         if not is_over(game, state):
-            assert solver.solve(position_of(board, state).state).value == value
+            assert solver.solve(position_of(board, state)).value == value
 
 
 @pytest.mark.parametrize("board", BOARDS, ids=["lines", "squares"])
 def test_independent_values_of_endgames(board: QuartoBoard) -> None:
     solver = solver_of(board)
     for position, value in endgames(board):
-        assert solver.solve(position.state).value == value
+        assert solver.solve(position._state).value == value
 
 
 @pytest.mark.parametrize("board", BOARDS, ids=["lines", "squares"])
@@ -50,7 +50,7 @@ def test_the_plain_search_agrees(board: QuartoBoard) -> None:
     for placed in (12, 11, 10):
         for _ in range(5):
             position = random_position(board, placed, rng)
-            assert solver.solve(position.state).value == search(QuartoGame(board), position).value
+            assert solver.solve(position._state).value == search(QuartoGame(board), position).value
 
 
 @pytest.mark.parametrize("board", BOARDS, ids=["lines", "squares"])
@@ -60,19 +60,19 @@ def test_symmetric_positions_have_one_value(board: QuartoBoard) -> None:
         position = random_position(board, 7, rng)
         turned = position.turned(rng.choice(board.symmetries), rng.choice(board.piece_symmetries))
         first, second = solver_of(board), solver_of(board)
-        assert first.solve(position.state).value == second.solve(turned.state).value
+        assert first.solve(position._state).value == second.solve(turned._state).value
 
 
 def test_slices_and_table_do_not_change_the_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     rng, board = random.Random(9), BOARDS[0]
     positions = [random_position(board, 7, rng) for _ in range(20)]
     kept = solver_of(board)
-    expected = [kept.solve(position.state) for position in positions]
-    assert [kept.solve(p.state).value for p in positions] == [found.value for found in expected]
+    expected = [kept.solve(position._state) for position in positions]
+    assert [kept.solve(p).value for p in positions] == [found.value for found in expected]
     monkeypatch.setattr(generic_search, "FIRST_SLICE", 7)
     monkeypatch.setattr(generic_search, "SLICE_SECONDS", 0.0001)  # later slices: few nodes, too
     fresh = solver_of(board)
-    assert [fresh.solve(position.state) for position in positions] == expected
+    assert [fresh.solve(position._state) for position in positions] == expected
 
 
 @given(quarto_games(st.sampled_from([*BOARDS, QuartoBoard(3, 3), QuartoBoard(3, 3, True)])))
@@ -88,7 +88,7 @@ def test_dangers_are_the_gifts_that_win(position: QuartoPosition) -> None:
             after = place(rules.lines_at, *words, np.uint64(cell), np.uint64(piece))
             words = tuple(np.uint64(word) for word in after)
     a, occupied, low, high = words
-    assert (a, occupied) == (position.state[0], position.state[1] & 0xFFFF)
+    assert (a, occupied) == (position._state[0], position._state[1] & 0xFFFF)
     found = safe_pieces(board.attributes)[folded(low, high)]
     assert {p for p in position.remaining() if found >> p & 1} == safe_gifts(position)
     assert bool(found >> position.hand & 1) != any(
@@ -103,13 +103,13 @@ def test_the_general_engine_agrees() -> None:
         fast = solver_of(board)
         general = StateSolver(board)
         for placed in (13, 12, 11, 10):
-            state = random_position(board, placed, rng).state
+            state = random_position(board, placed, rng)._state
             assert fast.solve(state).value == general.solve(state).value
 
 
 def test_finished_games_cost_no_node() -> None:
     for text, value in (("0123/..../..../....", -1), ("315c/6db7/92a4/8ef0", 0)):
-        found = solver_of(BOARDS[0]).solve(read_grid(BOARDS[0], text).state)
+        found = solver_of(BOARDS[0]).solve(read_grid(BOARDS[0], text))
         assert (found.value, found.nodes) == (value, 0)
 
 
@@ -121,6 +121,6 @@ def test_time_limit() -> None:
 
 def test_the_record_of_the_game_names_its_node_loop() -> None:
     position = random_position(BOARDS[0], 7, random.Random(3))
-    nodes = [solver_of(BOARDS[0]).solve(position.state).nodes]
+    nodes = [solver_of(BOARDS[0]).solve(position._state).nodes]
     nodes.append(Solver(BOARDS[0], memory="1M").solve(position).nodes)
     assert nodes[0] == nodes[1] > 0

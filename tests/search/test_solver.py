@@ -89,7 +89,7 @@ def test_the_best_line_takes_as_long_as_the_distance_says(solver: Solver) -> Non
         assert len(line) == solver.solve(moves, strong=True).plies
         position = Connect4Position(solver.board)
         for column in [int(m) - 1 for m in moves] + [m.number for m in line]:
-            position = position.play(column)
+            position = position._play(column)
         assert position.is_over()
 
 
@@ -152,7 +152,7 @@ def test_many_positions_at_once_are_as_one_by_one(solver: Solver) -> None:
             position = board.start()
             for _ in range(rng.integers(0, board.last_ply)):
                 if not position.is_over():
-                    position = position.play(int(rng.choice(position.legal_moves())))
+                    position = position._play(int(rng.choice(position._numbers())))
             positions.append(position)
         one, many = (Solver(board, memory="1M", slice_nodes=n) for n in (0, 50))
         for strong in (False, True):
@@ -165,7 +165,7 @@ def test_many_positions_at_once_are_as_one_by_one(solver: Solver) -> None:
 
 
 def test_many_positions_that_cannot_be_are_refused_with_their_place(solver: Solver) -> None:
-    ok = solver.board.position("12").state
+    ok = solver.board.position("12")._state
     with pytest.raises(IllegalPositionError, match="position 1: a stone floats"):
         solver.solve_many(([ok[0], 0b10], [ok[1], 1 << 5]))
     with pytest.raises(IllegalPositionError, match="position 0: the side to move has 4 in a line"):

@@ -63,7 +63,7 @@ def test_a_move_of_the_perfect_player_is_one_question(monkeypatch: pytest.Monkey
 
     def advise(limit: float) -> str:
         player = PerfectPlayer(Oracle(board, memory="1M", time_limit=limit))
-        return position.move_text(player.advise(position).move)
+        return position._text_of(player.advise(position).move)
 
     assert advise(1e9) == "b2"
     needed = next(looks)

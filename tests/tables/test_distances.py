@@ -92,7 +92,7 @@ def test_finished_games_end_in_no_plies(every):
         for (first, second), (value, plies) in truth(board).items():
             if (value, plies) == (1, 1):
                 position = Connect4Position(board, first, second)
-                after = [position.play(c) for c in position.legal_columns()]
+                after = [position._play(c) for c in position._numbers()]
                 over = [p for p in after if p.outcome() == -1]
                 break
         found = table.probe_many(board.states(over), distances=True)
@@ -110,8 +110,8 @@ def test_moves_come_in_the_one_order_with_their_plies(every):
             assert (found.value, found.plies) == expected
             assert found.moves == order_moves(found.moves)
             for move in found.moves:
-                after = position.play(move.number)
-                value, plies = known.get(after.state, (after.outcome(), 0))
+                after = position._play(move.number)
+                value, plies = known.get(after._state, (after.outcome(), 0))
                 assert (move.value, move.plies) == (-value, 1 + plies)
 
 
@@ -152,7 +152,7 @@ def test_rooted_tables_know_distances(tmp_path):
     build(board, tmp_path / "rooted.h5", root=root)
     verify(tmp_path / "rooted.h5", "full", solver=True)
     with open_tablebase(tmp_path / "rooted.h5") as table:
-        assert table.reader.answer_of(root) == truth(board)[root.state]
+        assert table.reader.answer_of(root) == truth(board)[root._state]
 
 
 def test_values_and_counts_are_those_of_a_table_without_distances(tmp_path, table_4x4):

@@ -160,7 +160,7 @@ def test_the_table_of_another_game_or_board_is_refused(
 def test_the_table_of_another_root_is_refused(
     small: Board, path: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    root = small.start().play(small.start().legal_moves()[0])
+    root = small.start()._play(small.start()._numbers()[0])
     folder = tmp_path_factory.mktemp("roots")
     shutil.copy(path, table_path(root, folder))
     wanted = f"holds {small.name}, not {small.name} from {root.root_text}"

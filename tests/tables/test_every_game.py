@@ -63,7 +63,7 @@ def test_a_table_says_what_it_is(small: Board, small_table: tb.Table, small_fold
         f"<Table {small.title}, plies 0..{table.plies[-1]}, {len(known):,} positions>"
     )
     assert (table.board, table.root, table.title) == (small, small.start(), small.name)
-    assert table.value == known[small.start().state].value
+    assert table.value == known[small.start()._state].value
     assert table.path == table_path(small.start(), small_folder)
     assert table.size == table.path.stat().st_size
     assert re.fullmatch("[0-9a-f]{64}", table.digest)
@@ -80,7 +80,7 @@ def test_counts_are_those_of_recursion(small: Board, small_table: tb.Table) -> N
         assert found == (len(here), values.count(1), values.count(0), values.count(-1))
         assert counts.terminal == sum(this.is_over for this in here.values())
         if counts.classes is not None:
-            assert counts.classes == len({small.canonical(*state) for state in here})
+            assert counts.classes == len({small._canonical(*state) for state in here})
         assert re.fullmatch("[0-9a-f]{64}", counts.sha256)
         assert small_table.record(counts.ply) == counts
     assert small_table.positions_counted == len(known)
@@ -127,7 +127,7 @@ def test_one_question_is_answered_as_many_are(small: Board, small_table: tb.Tabl
         assert small_table.get_wdl(position, default="none") == value
         assert type(small_table.get_wdl(position)) is int
     position, value = unfinished(small)[-1]
-    for form in (position, position.text, small.unpack(*position.state)):
+    for form in (position, position.text, small.unpack(*position._state)):
         assert small_table.probe_wdl(form) == value
 
 
@@ -135,15 +135,15 @@ def test_moves_have_their_values(small: Board, small_table: tb.Table) -> None:
     known = every_position(small.start())
     for position, value in unfinished(small)[::3]:
         probe = small_table.probe(position)
-        after = {move: position.play(move) for move in position.moves_in_order()}
+        after = {move: position._play(move) for move in position._in_order()}
         assert (probe.position, probe.value, probe.source) == (position, value, "table")
         assert {m.number: m.value for m in probe.moves} == {
-            move: -known[p.state].value for move, p in after.items()
+            move: -known[p._state].value for move, p in after.items()
         }
         assert {m.number for m in probe.moves if m.plies == 1} == {
             move for move, p in after.items() if p.is_over()
         }
-        assert all(m.move == position.move_text(m.number) for m in probe.moves)
+        assert all(m.move == position._text_of(m.number) for m in probe.moves)
         assert [m.number for m in probe.best] == [m.number for m in probe.moves if m.value == value]
         assert probe.moves[0].value == value
         assert [m.value for m in probe.moves] == sorted(m.value for m in probe.moves)[::-1]
@@ -157,7 +157,7 @@ def test_moves_have_their_values(small: Board, small_table: tb.Table) -> None:
 
 def test_symmetric_positions_have_one_value(small: Board, small_table: tb.Table) -> None:
     for position, value in unfinished(small)[::5]:
-        images = sorted(small.images(*position.state))
+        images = sorted(small.images(*position._state))
         found = small_table.probe_many([a for a, _ in images], [b for _, b in images])
         assert set(found.tolist()) == {value}
 
@@ -165,12 +165,12 @@ def test_symmetric_positions_have_one_value(small: Board, small_table: tb.Table)
 def test_every_position_of_a_ply_is_listed(small: Board, small_table: tb.Table) -> None:
     for ply in small_table.plies:
         truth = layer(small.start(), ply)
-        listed = [(p.state, value) for p, value in small_table.positions(ply)]
+        listed = [(p._state, value) for p, value in small_table.positions(ply)]
         assert len(listed) == len(truth)
         assert dict(listed) == truth
         assert all(p.ply == ply and p.board == small for p, _ in small_table.positions(ply))
-        chosen = [(p.state, value) for p, value in small_table.positions(ply, canonical=True)]
-        keys = {small.canonical(*state) for state in truth}
+        chosen = [(p._state, value) for p, value in small_table.positions(ply, canonical=True)]
+        keys = {small._canonical(*state) for state in truth}
         assert len(chosen) == len(keys)
         assert dict(chosen) == {key: truth[key] for key in keys}
     for ply in (-1, small_table.plies[-1] + 1, 1000):
@@ -194,8 +194,8 @@ def test_random_positions_are_unfinished_and_everywhere(
                 small_table.random_position(rng, ply)
             continue
         drawn = [small_table.random_position(rng, ply) for _ in range(30)]
-        assert {p.state for p in drawn} <= set(truth)
-        assert len(set(drawn)) > 1 or len({small.canonical(*s) for s in truth}) < 3
+        assert {p._state for p in drawn} <= set(truth)
+        assert len(set(drawn)) > 1 or len({small._canonical(*s) for s in truth}) < 3
 
 
 def test_a_finished_game_is_no_question_for_one_and_has_its_value_among_many(
@@ -227,7 +227,7 @@ def test_states_that_play_cannot_reach_are_refused_with_their_place(
 ) -> None:
     """Words with one bit flipped are no states, other states, or ones that play cannot reach."""
     known = every_position(small.start())
-    start = small.start().state
+    start = small.start()._state
     strange = set()
     for a, b in list(known)[::11]:
         for bit in range(64):
@@ -250,7 +250,7 @@ def test_states_that_play_cannot_reach_are_refused_with_their_place(
 
 
 def test_arrays_that_are_no_states_are_refused(small: Board, small_table: tb.Table) -> None:
-    a, b = small.start().state
+    a, b = small.start()._state
     for first, second in (([a, a], [b]), ([[a]], [[b]]), ([-1], [b]), ([a], [-1])):
         with pytest.raises(IllegalPositionError):
             small_table.probe_many(first, second)
@@ -283,10 +283,10 @@ def test_a_rooted_table_answers_what_follows_its_root(
     assert built.path == table_path(root, tmp_path)
     known = every_position(root)
     with tb.open_tablebase(small, folder=tmp_path, root=root) as table:
-        assert (table.root, table.value) == (root, known[root.state].value)
+        assert (table.root, table.value) == (root, known[root._state].value)
         # Other games than Connect Four count a class whole.
         assert table.plies[0] == 2
-        assert table.counts[0].positions in (1, len(small.images(*root.state)))
+        assert table.counts[0].positions in (1, len(small.images(*root._state)))
         assert table.title == f"{small.name} from {root.root_text}"
         assert f" from {root.root_text}, plies 2..{table.plies[-1]}, " in repr(table)
         states = small.states(this.position for this in known.values())
@@ -295,7 +295,7 @@ def test_a_rooted_table_answers_what_follows_its_root(
         for position, value in unfinished(small):
             found = table.get_wdl(position, default="none")
             assert found in (value, "none")
-            if position.state in known:
+            if position._state in known:
                 assert found == value
             if found == "none":
                 lacking += 1
@@ -308,7 +308,7 @@ def test_a_rooted_table_answers_what_follows_its_root(
         assert lacking > 1
         for level in ("quick", "sample", "full"):
             assert tb.verify(table, level).plies == len(table.plies)
-        listed = {p.state for ply in table.plies for p, _ in table.positions(ply)}
+        listed = {p._state for ply in table.plies for p, _ in table.positions(ply)}
         assert listed >= {state for state, this in known.items() if not this.is_over}
     assert tb.build(small, folder=tmp_path, root=root).was_there
     with pytest.raises(WrongBoardError, match=r"say --force"):
@@ -350,7 +350,7 @@ def test_a_sound_table_is_found_sound(
 
 def test_the_solver_confirms_a_sound_table(small: Board, small_table: tb.Table) -> None:
     done = tb.verify(small_table, solver=True)
-    classes = {small.canonical(*position.state) for position, _ in unfinished(small)}
+    classes = {small._canonical(*position._state) for position, _ in unfinished(small)}
     assert len(classes) <= done.solver <= len(unfinished(small))
 
 
@@ -397,7 +397,7 @@ def test_a_solver_says_what_it_is_and_takes_positions_in_every_form(small: Board
     for things in (*asked, (states.a, states.b), (states.a.tolist(), states.b.tolist())):
         assert (
             solver.solve_many(things).values.tolist()
-            == [solver.solve(form).value for p in positions for form in (p, p.text, p.state)][::3]
+            == [solver.solve(form).value for p in positions for form in (p, p.text)][::2]
         )
 
 

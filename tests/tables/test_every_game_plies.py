@@ -127,7 +127,7 @@ def test_moves_are_rated_where_all_successors_are_known(
     rated = 0
     while not some.reader.has_kernels or rated < 10:
         for position, _ in unfinished(small):
-            after = [position.play(move) for move in position.legal_moves()]
+            after = [position._play(move) for move in position._numbers()]
             if position.ply == KEPT[0] or (
                 position.ply == KEPT[-1] and all(successor.is_over() for successor in after)
             ):
@@ -142,8 +142,8 @@ def test_positions_are_listed_and_drawn_of_its_plies(some: Table, small: Board) 
     rng = np.random.default_rng(3)
     for ply in KEPT:
         truth = layer(small.start(), ply)
-        assert {p.state: value for p, value in some.positions(ply)} == truth
-        assert all(some.random_position(rng, ply).state in truth for _ in range(20))
+        assert {p._state: value for p, value in some.positions(ply)} == truth
+        assert all(some.random_position(rng, ply)._state in truth for _ in range(20))
     for ply in (KEPT[0] - 1, KEPT[-1] + 1):
         with pytest.raises(NotCoveredError, match=f"holds plies 1 to 2, not {ply}"):
             list(some.positions(ply))
@@ -260,8 +260,8 @@ def test_a_build_goes_on(
 
 
 def test_a_root_and_some_plies(small: Board, tmp_path: Path) -> None:
-    move = small.start().legal_moves()[0]
-    root = small.start().play(move)
+    move = small.start()._numbers()[0]
+    root = small.start()._play(move)
     known = every_position(root)
     path = tb.build(small, tmp_path / "t.h5", root=root, plies=range(2, 4)).path
     with tb.open_tablebase(path) as table:

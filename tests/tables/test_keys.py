@@ -297,7 +297,7 @@ def test_values_that_keep_the_counts_are_found_by_their_successors(path: Path) -
     assert codes.tolist().count(0) > 0
     with tb.open_tablebase(path) as table:
         listed = table.positions(2, canonical=True)
-        orbits = [len(BOARD.images(*position.state)) for position, _ in listed]
+        orbits = [len(BOARD.images(*position._state)) for position, _ in listed]
     x, y = next(
         (i, j)
         for i in range(12)

@@ -151,7 +151,7 @@ def test_a_key_that_is_not_canonical(shelf: Path) -> None:
         for ply in table.plies[1:-1]:
             layer, after = table.stored(ply), table.stored(ply + 1)
             last = table.board.unpack(int(layer.keys.a[-1]), 0)
-            image = max(last.turned(turn).state[0] for turn in range(8))
+            image = max(last.turned(turn)._state[0] for turn in range(8))
             if image > int(layer.keys.a[-1]):
                 layer.keys.a[-1] = image
                 fault = fault_of(table, layer, after)
@@ -163,7 +163,7 @@ def test_a_key_that_is_not_canonical(shelf: Path) -> None:
 def test_a_finished_game(shelf: Path) -> None:
     with open_file(shelf / "one word.h5") as table:
         over = table.board.position("a1 a2 b1 b2 c1")
-        a, _ = canonical_of(table.board.rules, *(np.uint64(word) for word in over.state))
+        a, _ = canonical_of(table.board.rules, *(np.uint64(word) for word in over._state))
         layer = Page(
             Keys(np.array([a], np.uint64), np.empty(0, np.uint64)), np.array([-1], np.int8)
         )

@@ -32,12 +32,12 @@ def truth(root):
         outcome = position.outcome()
         if outcome is not None:
             return outcome, 0
-        if position.state not in known:
-            replies = [solve(position.play(move)) for move in position.legal_moves()]
+        if position._state not in known:
+            replies = [solve(position._play(move)) for move in position._numbers()]
             rated = [(-value, 1 + plies) for value, plies in replies]
             value, plies = max(rated, key=lambda found: (found[0], -found[0] * found[1]))
-            known[position.state] = (position, value, plies)
-        return known[position.state][1:]
+            known[position._state] = (position, value, plies)
+        return known[position._state][1:]
 
     solve(root)
     return known
@@ -73,7 +73,7 @@ def test_finished_games_end_in_no_plies(built):
     over = [
         after
         for position, *_ in list(truth(root).values())[::5]
-        for after in map(position.play, position.legal_moves())
+        for after in map(position._play, position._numbers())
         if after.is_over()
     ]
     with open_tablebase(path) as table:

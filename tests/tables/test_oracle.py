@@ -57,7 +57,7 @@ def test_both_lines_keep_the_value_to_the_end(
         assert line.value == value
         for move in line.moves:
             assert table.probe_wdl(position) == value == move.value
-            position, value = position.play(move.number), -value
+            position, value = position._play(move.number), -value
         assert position.is_over()
         assert position == line.end
         assert line.plies == searching.solve(moves, strong=True).plies
@@ -96,7 +96,7 @@ def test_a_table_of_some_plies_answers_those(table: tb.Table, tmp_path: Path) ->
 def test_tables_from_roots_answer_what_follows_them(board: str, tmp_path: Path) -> None:
     """As long as there is no table of the whole board."""
     start = tb.board(board).start()
-    roots = [start.play(move) for move in start.legal_moves()[:2]]
+    roots = [start._play(move) for move in start._numbers()[:2]]
     for root in roots:
         tb.build(board, folder=tmp_path, root=root)
     with tb.oracle(board, folder=tmp_path, memory="1M") as oracle:
@@ -127,7 +127,7 @@ def test_many_positions_are_answered_as_each_alone(tmp_path: Path, *, distances:
             assert found.values.tolist() == [one.value for one in each]
         else:
             assert oracle.probe_many(states).tolist() == [one.value for one in each]
-        floating = BOARD.position("443").state
+        floating = BOARD.position("443")._state
         words = np.array([*zip(states.a, states.b, strict=True), floating], np.uint64)
         words[-1, 1] = np.uint64(BOARD.bit(0, 2))
         with pytest.raises(IllegalPositionError, match="position 7: "):

@@ -20,7 +20,7 @@ def some_games(board: Board, number: int) -> Iterator[Position]:
         position = board.start()
         while not position.is_over():
             yield position
-            position = position.play(rng.choice(position.legal_moves()))
+            position = position._play(rng.choice(position._numbers()))
 
 
 @pytest.mark.smoke
@@ -33,10 +33,10 @@ def test_it_keeps_the_value_by_table_and_by_search(small: Board, small_table: tb
     for position in some_games(small, 8):
         for source, player in players.items():
             advice = player.advise(position)
-            assert (advice.value, advice.source) == (known[position.state].value, source)
-            after = position.play(advice.move)
-            assert -known[after.state].value == advice.value
-            wins = [m for m in position.legal_moves() if position.play(m).outcome() == -1]
+            assert (advice.value, advice.source) == (known[position._state].value, source)
+            after = position._play(advice.move)
+            assert -known[after._state].value == advice.value
+            wins = [m for m in position._numbers() if position._play(m).outcome() == -1]
             assert ((advice.value, advice.plies) == (1, 1)) == bool(wins)
             assert bool(wins) == (after.outcome() == -1)
             assert player.choose(position) == advice.move
@@ -49,7 +49,7 @@ def test_the_winner_hurries_and_the_loser_stalls(small: Board, small_table: tb.T
     for position in list(some_games(small, 3))[::4]:
         analysed, begun = oracle.analyse(position), position.ply
         while not position.is_over():
-            position = position.play(player.choose(position))
+            position = position._play(player.choose(position))
         if analysed.value:
             assert position.ply - begun == analysed.plies
 
@@ -59,14 +59,14 @@ def test_without_time_for_distances_the_value_is_kept(small: Board, small_table:
     for tables in ([], [small_table]):
         player = PerfectPlayer(tb.Oracle(small, tables, memory="1M"), seconds=0)
         for position in some_games(small, 3):
-            after = position.play(player.choose(position))
-            assert -known[after.state].value == known[position.state].value
+            after = position._play(player.choose(position))
+            assert -known[after._state].value == known[position._state].value
 
 
 @pytest.mark.parametrize("board", ["4x4", "mnk 3x3", "quarto 2x2 attributes=2"])
 def test_it_uses_rooted_tables(board: str, tmp_path: Path) -> None:
     start = tb.board(board).start()
-    root = start.play(start.legal_moves()[0])
+    root = start._play(start._numbers()[0])
     tb.build(board, folder=tmp_path, root=root)
     with tb.oracle(board, folder=tmp_path, memory="1M") as oracle:
         player = PerfectPlayer(oracle)

@@ -199,7 +199,7 @@ def test_a_value_is_the_best_over_its_successors_throughout_a_layer(table_5x4):
     for states, values in table_5x4.reader.layer(7):
         for ours, theirs, value in list(zip(states.a, states.b, values, strict=True))[::200]:
             position = Connect4Position(table_5x4.board, int(ours), int(theirs))
-            after = [position.play(column) for column in position.legal_columns()]
+            after = [position._play(column) for column in position._numbers()]
             follow = table_5x4.probe_many([p.first for p in after], [p.second for p in after])
             assert value == max(-follow)
 
@@ -257,7 +257,7 @@ def sample_5x5(built_5x5):
         for _ in range(rng.integers(26)):
             if position.is_over():
                 break
-            position = position.play(int(rng.choice(position.legal_columns())))
+            position = position._play(int(rng.choice(position._numbers())))
         seen.append((position.first, position.second))
     first, second = np.array(seen, np.uint64).T
     with open_tablebase(built_5x5.path) as table:

@@ -52,11 +52,11 @@ def test_one_position_of_each_class_that_follows_a_root(tmp_path, moves):
     with open_tablebase(path) as table:
         for ply, layer in enumerate(naive.live_layers(GAME, text)[:-1], start=root.ply):
             stones = [naive.bitboards(GAME, position) for position in layer]
-            classes = {root.board.canonical(*words) for words in stones}
-            listed = [position.state for position, _ in table.positions(ply, canonical=True)]
+            classes = {root.board._canonical(*words) for words in stones}
+            listed = [position._state for position, _ in table.positions(ply, canonical=True)]
             assert set(listed) <= set(stones)
             assert len(listed) == len(classes)
-            assert {root.board.canonical(*words) for words in listed} == classes
+            assert {root.board._canonical(*words) for words in listed} == classes
 
 
 @pytest.mark.parametrize("level", ["quick", "sample", "full"])
@@ -117,6 +117,6 @@ def test_a_root_that_nothing_grows_from_is_refused(tmp_path, moves, error, match
 
 
 def test_a_root_of_another_board_is_refused(tmp_path):
-    other = Connect4Position(Connect4Board(5, 4)).play(1)
+    other = Connect4Position(Connect4Board(5, 4))._play(1)
     with pytest.raises(WrongBoardError, match="the position is on 5x4, wanted one on 7x6"):
         build(Connect4Board(7, 6), tmp_path / "t.h5", root=other)

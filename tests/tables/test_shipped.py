@@ -44,10 +44,10 @@ def layer_after(states):
     found = set()
     for a, b in states:
         position = BOARD.unpack(a, b)
-        for move in position.legal_moves():
-            after = position.play(move)
+        for move in position._numbers():
+            after = position._play(move)
             if not after.is_over():
-                found.add(after.state)
+                found.add(after._state)
     return found
 
 
@@ -70,7 +70,7 @@ def test_the_empty_board_has_the_published_scores(table):
 
 def test_eight_plies_are_those_of_the_uci_data_set(table):
     """Of 67,557 with no forced move 44,473 are won, 6,449 drawn and 16,635 lost (Tromp, 1995)."""
-    layer = {BOARD.start().state}
+    layer = {BOARD.start()._state}
     for _ in range(8):
         layer = {min(BOARD.images(*state)) for state in layer_after(layer)}
     quiet = [state for state in layer if is_quiet(*state)]
@@ -91,7 +91,7 @@ def is_quiet(a, b):
 
 
 def wins_at_once(mine, theirs, position):
-    for column in position.legal_moves():
+    for column in position._numbers():
         bit = 1 << column * BOARD.stride + position.height(column)
         if BOARD.has_line(mine | bit):
             return True
@@ -161,11 +161,11 @@ def test_the_line_of_the_empty_board_is_shipped_to_its_end(asked):
         ((-1) ** ply, 41 - ply) for ply in range(41)
     ]
     assert line.end.is_over()
-    late = line.position.play_all([move.number for move in line.moves[:17]])
+    late = line.position._play_all([move.number for move in line.moves[:17]])
     assert asked.best_line(late).moves == line.moves[17:]
     assert Solver(BOARD, memory="16M").best_line(late) == line.moves[17:]
     with pytest.raises(TimeLimitError):
-        asked.best_line(late.undo().play(0))  # no position of the line
+        asked.best_line(late.undo()._play(0))  # no position of the line
 
 
 def test_a_line_goes_on_where_the_table_ends(tmp_path):
@@ -174,7 +174,7 @@ def test_a_line_goes_on_where_the_table_ends(tmp_path):
         assert line.source == "both"
         assert line.plies == oracle.solve("7557532311", strong=True).plies == 29
         assert line.end.is_over()
-        late = line.position.play_all([move.number for move in line.moves[:8]])
+        late = line.position._play_all([move.number for move in line.moves[:8]])
         assert Solver(BOARD, memory="64M").best_line(late) == line.moves[8:]
 
 

@@ -78,7 +78,7 @@ def read_value(file, ranks, position):
     if len(threats) > 1:
         return -1
     if threats:
-        after = position.play(threats[0])
+        after = position._play(threats[0])
         return 0 if after.is_over() else -read_value(file, ranks, after)
     place = ranks.get(position)
     rank = ranks[position.mirror()] if place is None else place

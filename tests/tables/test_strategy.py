@@ -74,8 +74,8 @@ def plain_graph(root: Position, table: tb.Table, strategist: str) -> list[PlyCou
         answer = here - over - decide
         ply = root.ply + len(counts)
         counts.append(PlyCount(ply, len(decide), len(answer), len(over)))
-        here = {p.play(table.probe(p).moves[0].number) for p in decide}
-        here |= {p.play(move) for p in answer for move in p.legal_moves()}
+        here = {p._play(table.probe(p).moves[0].number) for p in decide}
+        here |= {p._play(move) for p in answer for move in p._numbers()}
     return counts
 
 

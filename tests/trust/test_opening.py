@@ -206,7 +206,7 @@ def ask_some(table, ply):
     for _ in range(90):
         position = table.root
         while position.ply < ply and not position.is_over():
-            position = position.play(int(rng.choice(position.legal_moves())))
+            position = position._play(int(rng.choice(position._numbers())))
         if not position.is_over():
             table.probe_wdl(position)
 
@@ -289,7 +289,7 @@ def test_a_probe_notices_pages_exchanged_within_a_ply(tmp_path, monkeypatch):
     with tb.open_tablebase(path) as table:
         with pytest.raises(ChecksumError, match=r"page . of ply 4 has another digest"):
             table.reader.find(4, (0, 0))
-        assert table.reader.find(3, table.board.position("a1 b1 c1").state) is not None
+        assert table.reader.find(3, table.board.position("a1 b1 c1")._state) is not None
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,7 @@ def game_and_root(name: str, size: str, options: dict[str, str], moves: str) -> 
 
 
 def ready(game: Game, root: Any) -> tuple[walks.Walk, tuple[int, int]]:
-    return walks.prepare(root.board.rules), root.state
+    return walks.prepare(root.board.rules), root._state
 
 
 def real_layers(walk: walks.Walk, state: tuple[int, int]) -> list[tuple[int, int]]:

@@ -39,7 +39,7 @@ def test_every_position_against_dictionaries(game: MnkRules) -> None:
         position = MnkPosition(board, *bitboards(game, text))
         # The least key of all images, by the plain symmetries.
         images = [position.turned(i) for i in range(len(board.symmetries))]
-        key = min(image.state for image in images)
+        key = min(image._state for image in images)
         assert truth.setdefault(key, value) == value
         classes[key] = classes.get(key, 0) + 1
     found = {}
@@ -118,14 +118,14 @@ def test_keys_of_two_words() -> None:
     start = read_moves(board, " ".join(
         f"{'abcdefghijklmnopq'[c]}{r}" for c, r in PAIRED_CELLS
     ))  # fmt: skip
-    found = walks.solve(walks.prepare(rules), start.state, start.ply)
+    found = walks.solve(walks.prepare(rules), start._state, start.ply)
     known: dict[MnkPosition, int] = {}
 
     def value(position: MnkPosition) -> int:
         if position not in known:
             outcome = position.outcome()
             known[position] = (
-                max(-value(position.play(move)) for move in position.legal_moves())
+                max(-value(position._play(move)) for move in position._numbers())
                 if outcome is None
                 else outcome
             )
@@ -134,12 +134,12 @@ def test_keys_of_two_words() -> None:
     assert int(found[0].values[0]) == value(start)
     live = {p.canonical() for p in known if p.outcome() is None}
     assert sum(layer.keys.size for layer in found) == len(live)
-    by_key = {p.state: v for p, v in known.items()}
+    by_key = {p._state: v for p, v in known.items()}
     for layer in found:
         for a, b, v in zip(*(x.tolist() for x in (*layer.keys, layer.values)), strict=True):
             images = board.unpack(a, b)
             turned = (images.turned(i) for i in range(len(board.symmetries)))
-            assert v in {by_key[t.state] for t in turned if t.state in by_key}
+            assert v in {by_key[t._state] for t in turned if t._state in by_key}
 
 
 # 26 cells of 2 x 17 in an order that makes no three in a line: the two players in pairs.
@@ -152,7 +152,7 @@ def test_a_finished_game_has_nothing_to_solve() -> None:
     over = read_moves(MnkBoard(3, 3, 3), "a1 a2 b1 b2 c1")
     walk = walks.prepare(lines_rules(over.board))
     with pytest.raises(GameOverError, match="over"):
-        walks.first_layer(walk, over.state)
+        walks.first_layer(walk, over._state)
 
 
 def test_too_little_memory_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -184,8 +184,8 @@ def test_sorted_sets(x: list[tuple[int, int]], y: list[tuple[int, int]], pairs: 
 def test_position_and_state_there_and_back() -> None:
     position = Connect4Position(Connect4Board(4, 4))
     for column in (1, 1, 0, 3, 3, 2):
-        position = position.play(column)
-    assert position.board.unpack(*position.state) == position
+        position = position._play(column)
+    assert position.board.unpack(*position._state) == position
 
 
 def test_a_layer_is_never_cut_into_more_stretches_than_it_has_keys() -> None:

@@ -72,7 +72,7 @@ def test_planes_say_colours_and_whether_a_stone_completes_a_line(board, left_col
 
 def test_planes_need_no_list_and_leave_padding_empty():
     """Of a half that is counted, not listed: the same planes, with as many bits as colourings."""
-    board, root = Connect4Board(5, 4), Connect4Position(Connect4Board(5, 4)).play(0).play(0)
+    board, root = Connect4Board(5, 4), Connect4Position(Connect4Board(5, 4))._play(0)._play(0)
     for start in (None, root):
         half = make_layout(board, 3, start).left
         counted = make_layout(board, 3, start, listed=False).left

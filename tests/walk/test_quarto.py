@@ -64,8 +64,8 @@ def test_3x3_with_three_attributes() -> None:
 @pytest.mark.parametrize("board", BOARDS, ids=["lines", "squares"])
 def test_rooted_4x4(board: QuartoBoard) -> None:
     root = random_position(board, 11, random.Random(1))
-    layers = solve(prepare(quarto_rules(board)), root.state, root.ply)
+    layers = solve(prepare(quarto_rules(board)), root._state, root.ply)
     solver = StateSolver(board, loop=quarto_engine)
-    assert layers[0].values.tolist() == [solver.solve(root.state).value]
+    assert layers[0].values.tolist() == [solver.solve(root._state).value]
     for a, b, value in sampled(layers, 200, random.Random(8)):
         assert solver.solve((a, b)).value == value

@@ -74,7 +74,7 @@ def random_root(board, empty, seed):
     rng = random.Random(seed)
     position = Connect4Position(board)
     while position.ply < board.cells - empty:
-        after = [position.play(column) for column in position.legal_columns()]
+        after = [position._play(column) for column in position._numbers()]
         live = [p for p in after if p.winner() is None]
         position = rng.choice(live) if live else Connect4Position(board)
     return position
@@ -143,7 +143,7 @@ def test_the_empty_board_as_a_root_changes_no_byte(board):
 
 def test_a_rooted_table_repeats_the_values_of_the_whole_board():
     board = Connect4Board(5, 4)
-    root = Connect4Position(board).play(2).play(2).play(3)
+    root = Connect4Position(board)._play(2)._play(2)._play(3)
     whole, rooted = prepare(board), prepare(board, root=root)
     values, (counted, rooted_values, marked) = walk(whole)[1], walk(rooted)
     compared = 0
@@ -185,7 +185,7 @@ def test_games_from_a_root_on_large_boards_come_back_from_their_rank(board, data
     )
     position = layout.root
     for _ in range(data.draw(st.integers(0, board.cells - position.ply))):
-        after = [position.play(column) for column in position.legal_columns()]
+        after = [position._play(column) for column in position._numbers()]
         live = [p for p in after if p.winner() is None]
         if not live:
             break
@@ -223,14 +223,14 @@ def test_late_layers_of_large_boards_are_what_the_definition_lists(board, seed):
 
 def test_what_does_not_extend_the_root_is_not_covered():
     board = Connect4Board(5, 4)
-    root = Connect4Position(board).play(2).play(2)
+    root = Connect4Position(board)._play(2)._play(2)
     layout = make_layout(board, 3, root)
-    other_colour = Connect4Position(board).play(3).play(2)
+    other_colour = Connect4Position(board)._play(3)._play(2)
     stones = {
         "the empty board": Connect4Position(board),
-        "the root's predecessor": Connect4Position(board).play(2),
-        "another first move": Connect4Position(board).play(1).play(2).play(2),
-        "a root stone in the other's hand": other_colour.play(2),
+        "the root's predecessor": Connect4Position(board)._play(2),
+        "another first move": Connect4Position(board)._play(1)._play(2)._play(2),
+        "a root stone in the other's hand": other_colour._play(2),
     }
     ranks = {why: rank_one(layout, p.first, p.second) for why, p in stones.items()}
     assert set(ranks.values()) == {NOT_COVERED}, ranks
@@ -321,7 +321,7 @@ def test_nearly_full_boards_of_every_shape_are_walked(shape):
 @pytest.mark.parametrize("ply", [0, 3])
 def test_layers_before_the_root_are_empty(ply):
     board = Connect4Board(5, 4)
-    layout = make_layout(board, root=Connect4Position(board).play(2).play(2).play(3).play(0))
+    layout = make_layout(board, root=Connect4Position(board)._play(2)._play(2)._play(3)._play(0))
     assert layer_blocks(layout, ply).offset.tolist() == [0]
     with pytest.raises(ValueError, match=f"rank 0 is outside ply {ply}"):
         unrank_position(layout, Place(ply, 0))

@@ -24,7 +24,7 @@ def games(name: str) -> list:
         position = make_board(name, SMALL.get(name, "3x3")).start()
         found.append(position)
         while not position.is_over():
-            position = position.play(rng.choice(position.legal_moves()))
+            position = position._play(rng.choice(position._numbers()))
             found.append(position)
     return found
 
@@ -34,7 +34,7 @@ def test_scenes_tell_what_the_rules_know(name: str) -> None:
     lines = 0
     for position in games(name):
         scene = scene_of(position)
-        moves = [position.move_text(move) for move in position.legal_moves()]
+        moves = [position._text_of(move) for move in position._numbers()]
         assert sorted(spot.move for spot in scene.spots) == sorted(moves)
         taken = [place for mark in scene.marks for place in mark.places]
         assert len(taken) == len(set(taken))

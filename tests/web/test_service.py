@@ -57,7 +57,7 @@ def test_the_json_is_that_of_the_commands(
 def _two_moves(game: str, size: str) -> str:
     position = make_board(game, size).start()
     for _ in range(2):
-        position = position.play(position.legal_moves()[-1])
+        position = position._play(position._numbers()[-1])
     return position.text
 
 

@@ -27,7 +27,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
 def test_tables_of_some_plies_are_asked_where_they_reach(service: Running, game: str) -> None:
     fields = {"game": game, "board": BOARDS[game]}
     board = tb.board(f"{game} {BOARDS[game]}")
-    first = board.start().play(board.start().legal_moves()[0])
+    first = board.start()._play(board.start()._numbers()[0])
     for text, source in (("", "search"), (first.text, "table")):
         answer = service.ask("position", position=text, **fields)
         assert (answer.status, answer.json["source"]) == (200, source)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from retro.games.connect4 import text
+from retro.games.connect4.arrays import ARRAYS
 from retro.games.connect4.evaluate import EVALUATIONS
 from retro.games.connect4.rules import DEFAULT_CONNECT, Connect4Board, Connect4Position
 from retro.games.game import Game, Option
@@ -19,9 +20,10 @@ GAME: Game[Connect4Board, Connect4Position] = Game(
     read_move=text.read_move,
     write_move=lambda position, move: text.column_text(move),
     read_position=text.read_position,
-    read_other=text.read_other,
+    columns=True,
     write_position=text.write_moves,
     draw=text.draw,
+    arrays=ARRAYS,
     is_grid=text.is_grid,
     move_help="a column: 4",
     in_order=text.centre_first,

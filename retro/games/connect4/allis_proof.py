@@ -170,7 +170,7 @@ def proof(position: Connect4Position) -> Proof | None:
     if position.side_to_move == "first":
         return _cover(position)
     best = None
-    for move in position.moves_in_order():
+    for move in position._in_order():
         found = proof_after(position, move)
         if found is not None and found.wins:
             return found

@@ -35,7 +35,7 @@ def cells(position: Connect4Position) -> int:
     """Lines through the cells of each player's stones.
 
     >>> from retro.games.connect4.rules import Connect4Board, Connect4Position
-    >>> cells(Connect4Position(Connect4Board(7, 6)).play(3).play(0))  # 7 lines there, 3 in a corner
+    >>> cells(Connect4Position(Connect4Board(7, 6))._play(3)._play(0))  # on 7 lines and on 3
     4
     """
     weights = _weights(position.board)

@@ -26,6 +26,8 @@ from typing import TYPE_CHECKING, ClassVar
 from retro.errors import BadTextError, GameOverError, IllegalPositionError
 from retro.games.connect4 import key
 from retro.games.game import require_line
+from retro.games.moves import MoveNumber
+from retro.games.position import deprecated
 from retro.games.stones import LineBoard, StonesPosition
 
 if TYPE_CHECKING:
@@ -212,8 +214,8 @@ class Connect4Position(StonesPosition):
     Frozen: `play` and `undo` return another position. Two positions are equal
     when their stones are, however they arose.
 
-    >>> position = Connect4Position(Connect4Board(5, 4)).play(3).play(3)
-    >>> position.side_to_move, position.ply, position.legal_columns()
+    >>> position = Connect4Position(Connect4Board(5, 4))._play(3)._play(3)
+    >>> position.side_to_move, position.ply, position._numbers()
     ('first', 2, [0, 1, 2, 3, 4])
     >>> position.undo().side_to_move
     'second'
@@ -224,15 +226,16 @@ class Connect4Position(StonesPosition):
     def height(self, column: int) -> int:
         return ((self.first | self.second) & self.board.column_mask(column)).bit_count()
 
-    def legal_columns(self) -> list[int]:
+    def _numbers(self) -> list[int]:
         """The columns, counted from 0, that take one more stone; none once the game is over."""
         if self.is_over():
             return []
         return [c for c in range(self.board.width) if self.height(c) < self.board.height]
 
-    def legal_moves(self) -> list[int]:
-        """The same under the name that all games share: here a move is a column."""
-        return self.legal_columns()
+    def legal_columns(self) -> list[MoveNumber]:
+        """Deprecated: `moves`."""
+        deprecated("legal_columns()", "moves")
+        return [MoveNumber(column) for column in self._numbers()]
 
     def _play(self, column: int, /) -> Connect4Position:
         """Drop a stone of the side to move into `column`, counted from 0."""

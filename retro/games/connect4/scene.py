@@ -39,7 +39,7 @@ def scene(position: Connect4Position) -> Scene:
                 "second": ("disc", _places(board, position.second)),
             }
         ),
-        tuple(_spot(position, column) for column in position.legal_columns()),
+        tuple(_spot(position, column) for column in position._numbers()),
         ending_places(position),
         last,
         falls=True,

@@ -20,8 +20,7 @@ ones, and White is the first player (nobody is ahead, the first player moves);
 one black stone more, and Black is the first player. Any other difference is
 impossible and refused with `IllegalPositionError`.
 
-Arrays: shape (height, width), top row first; 0 empty, 1 first player, 2 or -1
-second player.
+Arrays: shape (height, width), top row first; 0 empty, 1 first player, 2 second player.
 """
 
 from __future__ import annotations
@@ -43,12 +42,11 @@ from retro.games.connect4.rules import (
     Connect4Position,
     find_moves,
 )
-from retro.games.game import are_words, read_line
+from retro.games.game import read_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from numpy.typing import ArrayLike
 
 COLUMN_CHARACTERS = "123456789abcdefghijklmnopqrstuvwxyz"
 _COLUMNS = {
@@ -202,29 +200,6 @@ def _symbol(position: Connect4Position, bit: int) -> str:
     return BLACK if position.opponent & bit else EMPTY
 
 
-def from_array(board: Connect4Board, array: ArrayLike) -> Connect4Position:
-    """Read an array of shape (height, width), top row first: 0 empty, 1 first, 2 or -1 second.
-
-    >>> from_array(Connect4Board(3, 2), [[0, 0, 0], [0, 1, 0]]).side_to_move
-    'second'
-    """
-    try:
-        cells = np.asarray(array)
-    except ValueError:
-        raise BadTextError("found rows of different lengths in a board array") from None
-    if cells.shape != (board.height, board.width):
-        raise WrongBoardError(
-            f"found an array of shape {cells.shape}, wanted {(board.height, board.width)} "
-            f"for board {board}"
-        )
-    stones = {0: 0, 1: 0, 2: 0, -1: 0}
-    for (row_from_top, column), value in np.ndenumerate(cells):
-        if value not in stones:
-            raise BadTextError(f"found {value!r} in a board array, wanted 0, 1 and 2 (or -1)")
-        stones[int(value)] |= board.bit(column, board.height - 1 - row_from_top)
-    return Connect4Position(board, stones[1], stones[2] | stones[-1]).check()
-
-
 def to_array(position: Connect4Position) -> np.ndarray[tuple[int, int], np.dtype[np.int8]]:
     """The array form of a position, with 2 for the second player."""
     board = position.board
@@ -279,22 +254,6 @@ def read_position(board: Connect4Board, text: str) -> Connect4Position:
 def is_grid(_: Connect4Board, text: str) -> bool:
     """Whether text begins as a grid does, with its size."""
     return re.match(r"\s*(#|[0-9]+\s*[xX]\s*[0-9])", text) is not None
-
-
-def read_other(board: Connect4Board, thing: object) -> Connect4Position:
-    """An array of cells, or the stones of the first and of the second player.
-
-    >>> board = Connect4Board(5, 4)
-    >>> read_other(board, (1 << 15, 1 << 16)) == read_moves(board, "44")
-    True
-    """
-    if are_words(thing):
-        return Connect4Position(board, int(thing[0]), int(thing[1])).check()
-    if isinstance(thing, list | tuple | np.ndarray):
-        return from_array(board, thing)
-    raise BadTextError(
-        f"found a {type(thing).__name__}, wanted a move string, grid, position, array or bitboards"
-    )
 
 
 def parse(size: str, options: Mapping[str, str]) -> Connect4Board:

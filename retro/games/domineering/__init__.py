@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from retro.games.cells import cell_text
 from retro.games.domineering import text
+from retro.games.domineering.arrays import ARRAYS
 from retro.games.domineering.evaluate import EVALUATIONS
 from retro.games.domineering.rules import (
     CLASSES,
@@ -39,6 +40,8 @@ GAME: Game[DomineeringBoard, DomineeringPosition] = Game(
     read_position=text.read_position,
     write_position=text.write_position,
     draw=text.draw,
+    arrays=ARRAYS,
+    draws_stones=False,
     is_grid=text.is_grid,
     move_help="the lower or left cell of a domino: b3, or counted from 0 as column and row: 1 2",
     classes=Classes(

@@ -199,8 +199,8 @@ class DomineeringPosition(Position):
     equal when covered cells and turn are, however they arose.
 
     >>> board = DomineeringBoard(3, 3)
-    >>> position = DomineeringPosition.start(board).play(board.bit(0, 0))
-    >>> position.turn, position.side_to_move, position.ply, len(position.legal_moves())
+    >>> position = DomineeringPosition.start(board)._play(board.bit(0, 0))
+    >>> position.turn, position.side_to_move, position.ply, len(position._numbers())
     ('horizontal', 'second', 1, 4)
     >>> position.undo() == DomineeringPosition.start(board)
     True
@@ -225,13 +225,13 @@ class DomineeringPosition(Position):
     def side_to_move(self) -> Player:
         return "first" if self.turn == self.board.first else "second"
 
-    def legal_moves(self) -> list[int]:
+    def _numbers(self) -> list[int]:
         """The lower or left cell of every place where the side to move can put a domino."""
         dominoes = self.board.dominoes[self.turn]
         return [domino & -domino for domino in dominoes if not domino & self.covered]
 
     def is_over(self) -> bool:
-        return not self.legal_moves()
+        return not self._numbers()
 
     def winner(self) -> Side | None:
         return OTHER[self.turn] if self.is_over() else None

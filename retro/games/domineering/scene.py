@@ -36,7 +36,7 @@ def scene(position: DomineeringPosition) -> Scene:
         if position.covered >> cell & 1 and (place := _place(board, 1 << cell)) not in laid
     ]
     spots = []
-    for bit in position.legal_moves():
+    for bit in position._numbers():
         covers = _covers(board, bit, position.turn)
         spots.append(Spot(cell_text(board, bit), covers, covers))
     return Scene(

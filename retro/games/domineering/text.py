@@ -118,7 +118,7 @@ def write_position(position: DomineeringPosition) -> str:
 def read_grid(text: str, first: Side = "vertical") -> DomineeringPosition:
     """Read a grid.
 
-    >>> read_grid("2x3 H  ... V..").legal_moves()      # the bits of b1, a2, b2
+    >>> read_grid("2x3 H  ... V..")._numbers()      # the bits of b1, a2, b2
     [2, 8, 16]
     """
     body = re.sub(r"#[^\n]*", " ", text).split()

@@ -8,6 +8,7 @@ from retro.games import grid_text
 from retro.games.cells import cell_text, read_cell
 from retro.games.game import Game, Option
 from retro.games.grid import GridPosition
+from retro.games.grid_arrays import ARRAYS
 from retro.games.mnk import text
 from retro.games.mnk.evaluate import EVALUATIONS, FILTERS
 
@@ -28,6 +29,7 @@ GAME: Game[MnkBoard, GridPosition] = Game(
     read_position=text.read_position,
     write_position=grid_text.write_moves,
     draw=grid_text.draw,
+    arrays=ARRAYS,
     is_grid=text.is_grid,
     move_help="a cell: b2",
     search_large="retro.search.ladder.mnk_game",

@@ -32,7 +32,7 @@ def plausible_moves(position: GridPosition) -> list[int]:
     8
     """
     near = near_stones(position)
-    legal = position.legal_moves()
+    legal = position._numbers()
     return [bit for bit in legal if bit & near] or legal
 
 

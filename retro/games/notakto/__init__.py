@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from retro.games.cells import cell_text, read_cell
 from retro.games.game import Game, Option
+from retro.games.grid_arrays import CROSSES
 from retro.games.notakto import text
 from retro.games.notakto.rules import NotaktoBoard, NotaktoPosition
 
@@ -21,5 +22,6 @@ GAME: Game[NotaktoBoard, NotaktoPosition] = Game(
     read_position=text.read_position,
     write_position=text.write_position,
     draw=text.draw,
+    arrays=CROSSES,
     move_help="a cell: b2",
 )

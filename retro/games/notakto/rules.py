@@ -137,7 +137,7 @@ class NotaktoPosition(Position):
     def side_to_move(self) -> Player:
         return "second" if self.ply % 2 else "first"
 
-    def legal_moves(self) -> list[int]:
+    def _numbers(self) -> list[int]:
         if self.is_over():
             return []
         return [bit for bit in self.board.all_bits if not self.crosses & bit]

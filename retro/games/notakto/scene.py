@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 def scene(position: NotaktoPosition) -> Scene:
     board, history = position.board, position.history
     spots = []
-    for bit in position.legal_moves():
+    for bit in position._numbers():
         places = (_place(board, bit),)
         spots.append(Spot(cell_text(board, bit), places, places))
     return Scene(

@@ -8,6 +8,7 @@ from retro.games import grid_text
 from retro.games.cells import cell_text, read_cell
 from retro.games.game import Game, Option
 from retro.games.grid import GridPosition
+from retro.games.grid_arrays import ARRAYS
 from retro.games.puissance_plus import text
 from retro.games.puissance_plus.evaluate import EVALUATIONS, FILTERS
 from retro.games.puissance_plus.text import DEFAULT_TARGET, DEFAULT_VALUES, PATTERNS
@@ -38,6 +39,7 @@ GAME: Game[PuissanceBoard, GridPosition] = Game(
     read_position=text.read_position,
     write_position=grid_text.write_moves,
     draw=text.draw,
+    arrays=ARRAYS,
     is_grid=text.is_grid,
     legend=text.legend,
     move_help="a cell: d4",

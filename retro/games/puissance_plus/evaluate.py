@@ -72,7 +72,7 @@ def plausible_moves(position: GridPosition) -> list[int]:
     ['c1']
     """
     near, worth = near_stones(position), _board(position).worth
-    legal = position.legal_moves()
+    legal = position._numbers()
     return [bit for bit in legal if bit & near or worth[bit] > 1] or legal
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from retro.games.game import Game, Option
 from retro.games.quarto import text
+from retro.games.quarto.arrays import ARRAYS
 from retro.games.quarto.evaluate import EVALUATIONS
 from retro.games.quarto.rules import QuartoBoard, QuartoPosition
 
@@ -30,6 +31,8 @@ GAME: Game[QuartoBoard, QuartoPosition] = Game(
     read_position=text.read_position,
     write_position=text.write_position,
     draw=text.draw,
+    arrays=ARRAYS,
+    draws_stones=False,
     is_grid=text.is_grid,
     move_help=(
         "cell-piece: b2-3 or b2-blue tall hollow round; "

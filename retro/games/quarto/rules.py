@@ -161,9 +161,9 @@ class QuartoBoard(Board):
             for cells in self.symmetries
             for pieces in self.piece_symmetries
         )
-        return {image.state for image in turned}
+        return {image._state for image in turned}
 
-    def canonical(self, a: int, b: int) -> tuple[int, int]:
+    def _canonical(self, a: int, b: int) -> tuple[int, int]:
         return key.canonical(self, a, b)
 
     def plies_of(self, a: NDArray[np.uint64], b: NDArray[np.uint64]) -> NDArray[np.int64]:
@@ -223,11 +223,11 @@ class QuartoPosition(Position):
     actions; `text` reads and writes them as `b2-3`.
 
     >>> board = QuartoBoard(4)
-    >>> given = QuartoPosition(board).play(board.move(Action(None, 5)))
-    >>> position = given.play(board.move(Action(0, 10)))
+    >>> given = QuartoPosition(board)._play(board.move(Action(None, 5)))
+    >>> position = given._play(board.move(Action(0, 10)))
     >>> position.ply, position.placed, position.hand, position.side_to_move
     (2, 1, 10, 'first')
-    >>> len(position.legal_moves())               # 15 empty cells times 14 pieces
+    >>> len(position._numbers())               # 15 empty cells times 14 pieces
     210
     """
 
@@ -288,7 +288,7 @@ class QuartoPosition(Position):
             return None
         return "first" if self.side_to_move == "second" else "second"
 
-    def legal_moves(self) -> list[int]:
+    def _numbers(self) -> list[int]:
         """Cell by cell, and for each cell piece by piece; none once the game is over."""
         return [self.board.move(action) for action in self.legal_actions()]
 

@@ -196,7 +196,7 @@ def make_layout(
     >>> layout = make_layout(board, left_columns=2)
     >>> layout.plies, int(ranked_positions(layout).sum())
     (21, 4658609)
-    >>> rooted = make_layout(board, root=Connect4Position(board).play(2).play(2))
+    >>> rooted = make_layout(board, root=Connect4Position(board)._play(2)._play(2))
     >>> rooted.plies, rooted.first_ply, int(ranked_positions(rooted).sum())
     (21, 2, 1166842)
     """

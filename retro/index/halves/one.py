@@ -79,7 +79,7 @@ def is_small(board: Connect4Board, left_columns: int, root: Connect4Position) ->
     >>> small, large = Connect4Board(7, 6), Connect4Board(8, 7)
     >>> is_small(small, 4, small.start()), is_small(large, 4, large.start())
     (True, False)
-    >>> is_small(large, 4, large.start().play_all([0, 4] * 3))
+    >>> is_small(large, 4, large.start()._play_all([0, 4] * 3))
     True
     """
     ways = _colourings(board, root)

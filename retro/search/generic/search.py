@@ -79,7 +79,7 @@ class GenericSearch:
 
     def solve(self, position: Position, known: int | None, strong: bool, watch: Watch) -> Found:
         """The value, with `strong` also the distance. `known` is the value if a table has it."""
-        state, self._nodes = position.state, 0
+        state, self._nodes = position._state, 0
         value = self._searched(state, watch) if known is None else known
         plies = self._plies(state, value, watch) if strong else None
         return Found(value, plies, self._nodes, known is not None)
@@ -91,7 +91,7 @@ class GenericSearch:
     def solve_within(self, position: Position, nodes: int) -> Found | None:
         """The value if so many nodes find it; the table remembers what they proved."""
         self._nodes = 0
-        value = self._searched(position.state, None, nodes)
+        value = self._searched(position._state, None, nodes)
         return None if value == OPEN else Found(value, None, self._nodes)
 
     def solve_at_once(self, position: Position, *, is_first: bool) -> None:

@@ -29,7 +29,7 @@ class QuartoGame:
         return QuartoPosition(self.board)
 
     def moves(self, state: QuartoPosition) -> Sequence[int]:
-        return state.legal_moves()
+        return state._numbers()
 
     def play(self, state: QuartoPosition, move: int) -> QuartoPosition:
         return state._play(move)
@@ -55,7 +55,7 @@ class QuartoGame:
 
     def candidates(self, state: QuartoPosition) -> Sequence[int]:
         """A win at once, else the moves that do not let the opponent win at once, else any."""
-        moves = state.legal_moves()
+        moves = state._numbers()
         if state.hand is None:
             return moves[:1]  # nothing is on the board yet: all pieces are equal
         safe = {cell: safe_gifts(state, cell) for cell in state.empty_cells()}

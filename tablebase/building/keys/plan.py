@@ -143,7 +143,7 @@ def make_plan(
             f"{root.board.game_name} cannot be built without counts: the walk forward that counts "
             "also finds the positions to store"
         )
-    found = forecast(prepare(rules), root.state, root.ply, seed=seed)
+    found = forecast(prepare(rules), root._state, root.ply, seed=seed)
     layers, error = found.layers, _error(found)
     header = header_for(root, plies, distances=options.distances)
     if found.is_exact:

@@ -139,7 +139,7 @@ class KeysTasks:
 
     def _first_piece(self, task: Task) -> Piece:
         """The root alone, or nothing."""
-        root = board_of(self.header).position(self.header.root).state
+        root = board_of(self.header).position(self.header.root)._state
         keys: Keys = walks.first_layer(walks.prepare(self.ground.rules, 1), root)
         group = int(groups_of(self.ground.grouping, keys)[0])
         is_here = task.first <= group < task.last

@@ -24,7 +24,7 @@ def some_positions(board: Connect4Board, number: int, seed: int, least: int = 0)
         position = Connect4Position(board)
         for _ in range(rng.randrange(least, board.cells, 2)):
             if not position.is_over():
-                position = position.play(rng.choice(position.legal_moves()))
+                position = position._play(rng.choice(position._numbers()))
         if not position.is_over() and position.ply >= least and (position.ply - least) % 2 == 0:
             found.append(position)
     return found
@@ -145,7 +145,7 @@ def test_the_script_leaves_out_only_what_cannot_be_wrong(monkeypatch: pytest.Mon
         asked = doubtful(board, keys.a, keys.b, values)
         for i in rng.choice(keys.size, min(100, keys.size), replace=False):
             position = board.unpack(int(keys.a[i]), int(keys.b[i]))
-            wins = any(position.play(move).winner() for move in position.legal_moves())
+            wins = any(position._play(move).winner() for move in position._numbers())
             late = any(rule.name == "aftereven" for rule in rules_of(position))
             if not asked[i]:
                 left_out += 1
@@ -184,7 +184,7 @@ def test_with_the_second_player_to_move_a_proof_begins_with_a_move(size: tuple[i
     for position in some_positions(board, 150, 10, least=1):
         found = proof(position)
         if found is not None:
-            assert found.move in position.legal_moves()
+            assert found.move in position._numbers()
             value = solver.solve(position).value
             assert value > 0 if found.wins else value >= 0
             proved += 1
@@ -202,7 +202,7 @@ def test_the_thesis_on_seven_columns() -> None:
     """He does on 7x6, unless the first player begins in the middle; then he loses."""
     start = Connect4Position(Connect4Board(7, 6))
     assert proof(start) is None
-    assert [proof(start.play(move)) is not None for move in range(4)] == [True] * 3 + [False]
+    assert [proof(start._play(move)) is not None for move in range(4)] == [True] * 3 + [False]
 
 
 @pytest.mark.parametrize("size", [(6, 4), (7, 6)], ids=str)
@@ -212,8 +212,8 @@ def test_a_proof_stays(size: tuple[int, int]) -> None:
     answered = 0
     for position in some_positions(board, 40, 11, least=board.cells // 2 // 2 * 2):
         if proof(position):
-            for move in position.legal_moves():
-                assert proof(position.play(move)) is not None
+            for move in position._numbers():
+                assert proof(position._play(move)) is not None
                 answered += 1
     assert answered > 5
 
@@ -239,15 +239,15 @@ def test_where_a_proof_stops_no_group_is_left() -> None:
     nothing = [p for p in some_positions(board, 200, 12) if unsolved(p) == 0]
     assert len(nothing) > 20
     assert all(map(proof, nothing))
-    three = Connect4Position(board).play_all([0, 5, 1, 5, 2, 4])
+    three = Connect4Position(board)._play_all([0, 5, 1, 5, 2, 4])
     assert unsolved(three) >= 1
 
 
 def test_what_has_no_proof() -> None:
     board = Connect4Board(6, 4)
-    three = Connect4Position(board).play_all([0, 5, 1, 5, 2, 4])
+    three = Connect4Position(board)._play_all([0, 5, 1, 5, 2, 4])
     assert proof(three) is None  # the first player completes the row
-    over = three.play(3)
+    over = three._play(3)
     assert over.is_over()
     assert proof(over) is None
     with pytest.raises(WrongBoardError, match="found board 7x5, wanted an even height"):

@@ -62,7 +62,7 @@ def test_runs_are_weights_and_neighbours_that_can_go_on(size: str, connect: int)
         position = make_board(size, connect=connect).start()
         for _ in range(rng.randrange(3, 16)):
             if not position.is_over():
-                position = position.play(rng.choice(position.legal_moves()))
+                position = position._play(rng.choice(position._numbers()))
         if not position.is_over():
             neighbours = runs(position) - cells(position)
             assert neighbours == plain_runs(position)

@@ -37,7 +37,7 @@ def jitted_gravity_holds(geo, stones):
 def play(board, *columns):
     position = Connect4Position(board)
     for column in columns:
-        position = position.play(column)
+        position = position._play(column)
     return position
 
 
@@ -77,7 +77,7 @@ def test_plain_rules_agree_with_naive_on_every_reachable_position(game):
             assert (position.winner() is not None) == is_lost
             assert position.is_over() == (is_lost or naive.EMPTY not in text)
             expected = set() if position.is_over() else set(naive.successors(game, text))
-            assert set(position.legal_columns()) == expected
+            assert set(position._numbers()) == expected
 
 
 @given(st.data())
@@ -150,7 +150,7 @@ def test_a_game_can_be_taken_back_move_by_move(position):
     board = position.board
     seen = [Connect4Position(board)]
     for column in position.history:
-        seen.append(seen[-1].play(column))
+        seen.append(seen[-1]._play(column))
     for expected in reversed(seen):
         assert position == expected
         assert position.history == expected.history
@@ -179,10 +179,10 @@ def test_a_completed_line_is_a_loss_for_the_side_to_move_and_ends_the_game():
         LOSS,
         "second",
     )
-    assert position.legal_columns() == []
+    assert position._numbers() == []
     assert "first player has 4 in a line" in position.over_message()
     with pytest.raises(GameOverError, match="4 in a line"):
-        position.play(2)
+        position._play(2)
 
 
 def test_a_full_board_is_a_draw_and_ends_the_game():
@@ -190,7 +190,7 @@ def test_a_full_board_is_a_draw_and_ends_the_game():
     assert position.outcome() == DRAW
     assert position.winner() is None
     with pytest.raises(GameOverError, match="full after 4 plies, a draw"):
-        position.play(0)
+        position._play(0)
 
 
 def test_an_unfinished_game_has_no_outcome():
@@ -200,7 +200,7 @@ def test_an_unfinished_game_has_no_outcome():
 @pytest.mark.parametrize("column", [-1, 5])
 def test_a_column_off_the_board_is_refused(column):
     with pytest.raises(IllegalPositionError, match=f"column {column + 1} is not on the board 5x4"):
-        Connect4Position(Connect4Board(5, 4)).play(column)
+        Connect4Position(Connect4Board(5, 4))._play(column)
 
 
 def test_a_full_column_is_refused():

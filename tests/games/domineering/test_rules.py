@@ -68,7 +68,7 @@ def games(draw):
     for _ in range(draw(st.integers(0, 20))):
         if position.is_over():
             break
-        position = position.play(draw(st.sampled_from(position.legal_moves())))
+        position = position._play(draw(st.sampled_from(position._numbers())))
     return position
 
 
@@ -77,7 +77,7 @@ def test_rules_of_every_position(size: Size) -> None:
     for naive in every_position(size):
         position = position_of(size, naive).check()
         expected = {1 << cell: position_of(size, p) for cell, p in successors(size, naive).items()}
-        assert {move: position.play(move) for move in position.legal_moves()} == expected
+        assert {move: position._play(move) for move in position._numbers()} == expected
         assert position.is_over() == (not expected)
         assert position.outcome() == (None if expected else -1)
         turned = {position.turned(i).covered for i in range(4)}
@@ -88,18 +88,18 @@ def test_rules_of_every_position(size: Size) -> None:
 @given(positions())
 def test_kernels_play_as_the_plain_rules(position: DomineeringPosition) -> None:
     rules = dominoes_rules(position.board)
-    state = position.state
+    state = position._state
     words = tuple(map(np.uint64, state))
     assert position.board.unpack(*state) == position
     outcome = kernels.outcome_of(rules, *words)
     assert outcome == (kernels.UNDECIDED if position.outcome() is None else position.outcome())
     played = {1 << move: after for move, after in kernels.successors_of(rules, *state).items()}
-    assert played == {move: position.play(move).state for move in position.legal_moves()}
-    assert tuple(map(int, kernels.canonical_of(rules, *words))) == position.canonical().state
+    assert played == {move: position._play(move)._state for move in position._numbers()}
+    assert tuple(map(int, kernels.canonical_of(rules, *words))) == position.canonical()._state
     turned = {position.turned(i).covered for i in range(4)}
     assert kernels.orbit_of(rules, *words) == len(turned)
     start = DomineeringPosition.start(position.board)
-    assert tuple(map(int, kernels.start_of(rules))) == start.state
+    assert tuple(map(int, kernels.start_of(rules))) == start._state
 
 
 @given(games(), st.integers(0, 3))
@@ -108,7 +108,7 @@ def test_symmetry_twice_is_identity_and_keeps_the_moves(
 ) -> None:
     turned = position.turned(symmetry)
     assert turned.turned(symmetry) == position
-    assert len(turned.legal_moves()) == len(position.legal_moves())
+    assert len(turned._numbers()) == len(position._numbers())
     assert turned.canonical() == position.canonical()
 
 
@@ -147,14 +147,14 @@ def test_moves_and_grids_there_and_back(position: DomineeringPosition) -> None:
     assert read_position(board, write_position(again)) == position
     assert read_position(board, write_position(position)).history == position.history
     if position.history:
-        assert position.undo().play(position.history[-1]) == position
+        assert position.undo()._play(position.history[-1]) == position
 
 
 def test_grids_show_whose_domino_it_was() -> None:
     board = DomineeringBoard(3, 3)
     position = read_moves(board, "b1 a3")
     assert write_grid(position) == "3x3 V\nH H .\n. V .\n. V ."
-    set_up = read_grid("3x3 H  XX. ... ..X").play(board.bit(0, 0)).play(board.bit(1, 2))
+    set_up = read_grid("3x3 H  XX. ... ..X")._play(board.bit(0, 0))._play(board.bit(1, 2))
     assert write_grid(set_up) == "3x3 H\nX X V\n. . V\nH H X"
     assert draw(set_up).splitlines()[-1] == "Horizontal to move"
 
@@ -223,9 +223,9 @@ def test_the_catalogue_knows_it() -> None:
     assert game.describe(DomineeringBoard(2, 3)) == ("2x3", {})
     position = game.start(board)
     assert position.side_to_move == "first"
-    position = position.play(game.read_move(position, "b1"))
+    position = position._play(game.read_move(position, "b1"))
     assert (position.side_to_move, position.turn) == ("second", "vertical")
-    assert board.unpack(*position.state) == position
+    assert board.unpack(*position._state) == position
     with pytest.raises(BadTextError, match="wanted vertical or horizontal"):
         game.parse("2x3", {"starts": "diagonal"})
     with pytest.raises(BadTextError, match="wanted one cell"):
@@ -240,4 +240,4 @@ def test_players_are_called_by_what_they_cover() -> None:
     assert DomineeringBoard(3, 3).players == ("Vertical", "Horizontal")
     start = DomineeringBoard(3, 3, "horizontal").start()
     assert start.mover_name == "Horizontal"
-    assert start.play(1).mover_name == "Vertical"
+    assert start._play(1).mover_name == "Vertical"

@@ -26,10 +26,10 @@ def mnk_games(draw):
     )
     position = MnkPosition(board)
     for _ in range(draw(st.integers(0, 20))):
-        moves = position.legal_moves()
+        moves = position._numbers()
         if not moves:
             break
-        position = position.play(draw(st.sampled_from(moves)))
+        position = position._play(draw(st.sampled_from(moves)))
     return position
 
 
@@ -42,7 +42,7 @@ def test_rules_of_every_position(game: MnkRules) -> None:
         assert position.is_over() == over
         assert position.outcome() == ((-1 if is_won(game, text) else 0) if over else None)
         assert position.side_to_move == ("first" if mover(text) == "X" else "second")
-        after = {(p.first, p.second) for p in map(position.play, position.legal_moves())}
+        after = {(p.first, p.second) for p in map(position.play, position._numbers())}
         assert after == (set() if over else {bitboards(game, p) for p in successors(text)})
 
 
@@ -103,7 +103,7 @@ def test_grids_there_and_back(position: MnkPosition) -> None:
 def test_undo_and_symmetry(position: MnkPosition, data: st.DataObject) -> None:
     if position.history:
         before = position.undo()
-        assert before.play(position.history[-1]) == position
+        assert before._play(position.history[-1]) == position
     symmetry = data.draw(st.integers(0, len(position.board.symmetries) - 1))
     turned = position.turned(symmetry)
     assert turned.outcome() == position.outcome()
@@ -158,7 +158,7 @@ def test_impossible_positions() -> None:
         with pytest.raises(IllegalPositionError):
             MnkPosition(board, first, second).check()
     with pytest.raises(IllegalPositionError, match="not on the board"):
-        MnkPosition(board).play(1 << 3)
+        MnkPosition(board)._play(1 << 3)
     with pytest.raises(IllegalPositionError, match="take back"):
         MnkPosition(board, 1, 0).undo()
     apart = read_moves(MnkBoard(3, 5, 3), "a1 a2 b1 b2 c1")

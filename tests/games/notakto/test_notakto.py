@@ -43,7 +43,7 @@ def test_who_completes_a_line_loses() -> None:
     assert over.outcome() == 1
     assert over.over_message() == "the game is over: the first player completed 3 in a line"
     with pytest.raises(GameOverError):
-        over.play(2)
+        over._play(2)
     full = NotaktoPosition(NotaktoBoard(1, 2, 3), 3, None)
     assert (full.outcome(), full.is_over()) == (0, True)
     assert "a draw" in full.over_message()
@@ -53,7 +53,7 @@ def test_set_up_positions_are_written_with_the_losing_stone_last() -> None:
     board = NotaktoBoard(3, 3, 3)
     for text in ("a1 b2 c3", "b1 c1 b3 a1", "a1 a3 c1 c3 b2"):
         position = GAME.read_position(board, text)
-        set_up = board.unpack(*position.state)
+        set_up = board.unpack(*position._state)
         assert set_up.history is None
         assert GAME.read_position(board, GAME.write_position(set_up)) == position
 
@@ -69,9 +69,9 @@ def test_bad_boards(size: str, options: dict[str, str]) -> None:
 def test_bad_moves() -> None:
     start = NotaktoPosition(NotaktoBoard(3, 3, 3))
     with pytest.raises(IllegalPositionError, match="not on the board"):
-        start.play(1 << 9)
+        start._play(1 << 9)
     with pytest.raises(IllegalPositionError, match="taken"):
-        start.play(1).play(1)
+        start._play(1)._play(1)
     with pytest.raises(IllegalPositionError, match="take back"):
         start.undo()
     assert find_game("notakto") is GAME

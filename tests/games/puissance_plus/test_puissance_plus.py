@@ -54,7 +54,7 @@ def test_every_position_and_its_value(game: Rules) -> None:
     truth = naive_puissance.values(game)
     for text, value in truth.items():
         position = position_of(board, text)
-        images = [position.turned(i).state for i in range(len(board.symmetries))]
+        images = [position.turned(i)._state for i in range(len(board.symmetries))]
         found = [table[image] for image in images if image in table]
         assert found == [] if position.is_over() else set(found) == {value}
         assert position.outcome() in (None, value)
@@ -168,7 +168,7 @@ def test_positions_as_text() -> None:
     assert GAME.read_position(board, "2,2 1,1") == after
     assert GAME.read_position(board, "3x3 1.1 2X2 O21") == after
     assert GAME.draw(after) == "  3  1 2 1\n  2  2 X 2\n  1  O 2 1\n     a b c"
-    won = after.play(GAME.read_move(after, "b3"))
+    won = after._play(GAME.read_move(after, "b3"))
     assert won.over_message() == "the game is over: the first player has a run worth 5"
     for text, error in [
         ("b2 a1 b3 c3", GameOverError),
@@ -187,7 +187,7 @@ def test_large_boards_are_played() -> None:
     board = read_board("50x50", "9", "rings")
     position = GAME.read_position(board, "ax50 y25 50,49")
     assert GAME.write_position(position) == "ax50 y25 aw50"
-    assert len(position.legal_moves()) == 2497
+    assert len(position._numbers()) == 2497
     assert len(plausible_moves(position)) < 2497
 
 
@@ -196,7 +196,7 @@ def test_plausible_moves_keep_every_win_at_once() -> None:
         board = board_of(game)
         for text in naive_puissance.values(game):
             position = position_of(board, text)
-            wins = {m for m in position.legal_moves() if position.play(m).outcome() == -1}
+            wins = {m for m in position._numbers() if position._play(m).outcome() == -1}
             assert wins <= set(plausible_moves(position))
 
 
@@ -212,7 +212,7 @@ def test_where_the_filter_drops_every_best_move(game: Rules) -> None:
         value
         for position, value in truth.items()
         if not position.is_over()
-        and not any(-truth[position.play(m)] == value for m in plausible_moves(position))
+        and not any(-truth[position._play(m)] == value for m in plausible_moves(position))
     ]
     assert dropped == ([1] * 28 if set(game.values) == {"1"} else [])
 
@@ -225,7 +225,7 @@ def test_plausible_moves_drop_every_winning_move_of_this_position() -> None:
     truth = {
         position_of(board, text): value for text, value in naive_puissance.values(game).items()
     }
-    winning = [move for move in position.legal_moves() if truth[position.play(move)] == -1]
+    winning = [move for move in position._numbers() if truth[position._play(move)] == -1]
     assert [cell_text(board, move) for move in winning] == ["c1", "a3"]
     assert not set(winning) & set(plausible_moves(position))
 

@@ -25,7 +25,7 @@ RULES = {board: quarto_rules(board) for board in BOARDS}
 
 
 def words(position):
-    return tuple(np.uint64(word) for word in position.state)
+    return tuple(np.uint64(word) for word in position._state)
 
 
 def canonical(position):
@@ -36,7 +36,7 @@ def least_image(position):
     """The definition: the least (b, a) over every symmetry of board and pieces."""
     board = position.board
     images = (
-        position.turned(cells, pieces).state
+        position.turned(cells, pieces)._state
         for cells in board.symmetries
         for pieces in board.piece_symmetries
     )
@@ -47,7 +47,7 @@ def assert_same_rules(position: QuartoPosition) -> None:
     rules, state = RULES[position.board], words(position)
     known = position.outcome()
     assert outcome_of(rules, *state) == (UNDECIDED if known is None else known)
-    after = {move: position.play(move).state for move in position.legal_moves()}
+    after = {move: position._play(move)._state for move in position._numbers()}
     assert successors_of(rules, *state) == after
     assert position.board.unpack(*map(int, state)) == position
 
@@ -57,7 +57,7 @@ def test_rules_of_every_position(game: QuartoRules) -> None:
     board = QuartoBoard(*game)
     for state in values(game):
         assert_same_rules(position_of(board, state))
-    assert tuple(map(int, start_of(RULES[board]))) == QuartoPosition(board).state
+    assert tuple(map(int, start_of(RULES[board]))) == QuartoPosition(board)._state
 
 
 @given(quarto_games(st.sampled_from(BOARDS)))

@@ -43,10 +43,10 @@ def quarto_games(draw, boards=ANY_BOARD):
     board = draw(boards)
     position = QuartoPosition(board)
     for _ in range(draw(st.integers(0, 17))):
-        moves = position.legal_moves()
+        moves = position._numbers()
         if not moves:
             break
-        position = position.play(draw(st.sampled_from(moves)))
+        position = position._play(draw(st.sampled_from(moves)))
     return position
 
 
@@ -58,7 +58,7 @@ def test_rules_of_every_position(game: QuartoRules) -> None:
         over = is_over(game, state)
         assert position.is_over() == over
         assert position.outcome() == ((-1 if is_won(game, state[0]) else 0) if over else None)
-        after = [plain(position.play(move)) for move in position.legal_moves()]
+        after = [plain(position._play(move)) for move in position._numbers()]
         assert after == ([] if over else successors(game, state))
 
 
@@ -122,7 +122,7 @@ def test_values_are_the_same_over_a_symmetry_class(game: QuartoRules) -> None:
 def test_undo_and_symmetry(position: QuartoPosition, data: st.DataObject) -> None:
     if position.history:
         before = position.undo()
-        assert before.play(position.history[-1]) == position
+        assert before._play(position.history[-1]) == position
         assert before.side_to_move != position.side_to_move
     cells = data.draw(st.sampled_from(position.board.symmetries))
     pieces = data.draw(st.sampled_from(position.board.piece_symmetries))
@@ -138,7 +138,7 @@ def test_moves_there_and_back(position: QuartoPosition) -> None:
     for form in (text, text.replace("-", " "), text.upper()):
         assert read_moves(board, form) == position
         assert read_moves(board, form).history == position.history
-    for move in position.legal_moves():
+    for move in position._numbers():
         assert board.move(read_action(board, move_text(board, move))) == move
 
 
@@ -220,7 +220,7 @@ def test_impossible_positions() -> None:
     with pytest.raises(IllegalPositionError, match="take back"):
         QuartoPosition(board, hand=1).undo()
     with pytest.raises(IllegalPositionError, match="not on the board"):
-        QuartoPosition(board, hand=1).play(board.move(Action(9, 2)))
+        QuartoPosition(board, hand=1)._play(board.move(Action(9, 2)))
     cells = (0, 1, 2, None, None, None, 6, 5, 4)
     with pytest.raises(IllegalPositionError, match="no order"):
         write_moves(QuartoPosition(board, cells))
@@ -266,5 +266,5 @@ def test_the_record_reads_what_it_writes(position: QuartoPosition) -> None:
     assert again.history == position.history
     turned = position.turned(position.board.symmetries[-1], position.board.piece_symmetries[-1])
     assert GAME.read_position(position.board, GAME.write_position(turned)) == turned
-    assert position.board.unpack(*position.state) == position
+    assert position.board.unpack(*position._state) == position
     assert GAME.draw(position).count("\n") >= position.board.side
