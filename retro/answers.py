@@ -16,6 +16,10 @@ from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from retro.errors import IllegalPositionError
+from retro.games.moves import MoveNumber
+from retro.games.values import VALUE_NAMES, Value
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -23,19 +27,43 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from retro.games.game import Position
+    from retro.games.moves import Move
 
 # Who knows: the game is over; a table; the search; a table the value and the search the distance.
 Source = Literal["rules", "table", "search", "both"]
 Json = dict[str, Any]  # an object of JSON: what it holds depends on the name
 
 
-class RatedMove(NamedTuple):
-    """A legal move and its value **for the player who makes it**."""
-
-    move: str
-    number: int  # as `play` takes it; of Connect Four the column
+class _Rated(NamedTuple):
+    move: str  # its text
+    number: int  # as the game counts it; `play` takes it
     value: int
     plies: int | None  # to the end of the game under best play, this move included; if known
+    loss: int = 0  # what it gives away of the value of the position: 0, 1 or 2
+
+
+class RatedMove(_Rated):
+    """A legal move and its value **for the player who makes it**.
+
+    >>> rated = RatedMove("3", 2, 1, 17)
+    >>> rated, rated.value, rated.to_dict()
+    (RatedMove('3', WIN in 17), WIN, {'move': '3', 'value': 'WIN', 'plies': 17, 'loss': 0})
+    """
+
+    __slots__ = ()
+
+    def __new__(
+        cls, move: str, number: int, value: int, plies: int | None, loss: int = 0
+    ) -> RatedMove:
+        return super().__new__(cls, move, MoveNumber(number), Value(value), plies, loss)
+
+    def __repr__(self) -> str:
+        return f"RatedMove({self.move!r}, {_value_text(self.value, self.plies)})"
+
+    def to_dict(self) -> Json:
+        """Plain values, for JSON."""
+        plain = {"move": self.move, "value": VALUE_NAMES[self.value], "plies": self.plies}
+        return {**plain, "loss": self.loss}
 
 
 @dataclass(frozen=True)
@@ -47,6 +75,17 @@ class Solution:
     nodes: int
     source: Source
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "value", Value(self.value))
+
+    def to_dict(self) -> Json:
+        """Plain values, for JSON.
+
+        >>> Solution(1, 17, 1200, "search").to_dict()
+        {'value': 'WIN', 'plies': 17, 'source': 'search', 'nodes': 1200}
+        """
+        return {**_value_dict(self.value, self.plies, self.source), "nodes": self.nodes}
+
 
 class Answers(NamedTuple):
     """The values of many positions for the side to move, and the plies to the end of the game."""
@@ -55,13 +94,31 @@ class Answers(NamedTuple):
     plies: NDArray[np.int16]
 
 
-class Probe(NamedTuple):
-    """The value of a position for the side to move, and every legal move, best first."""
-
+class _Probe(NamedTuple):
     position: Position
     value: int
     moves: list[RatedMove]
     source: Source = "table"
+
+
+class Probe(_Probe):
+    """The value of a position for the side to move, and every legal move, best first.
+
+    >>> import tablebase as tb
+    >>> analysis = tb.analyse("b2 a2", "tictactoe")
+    >>> analysis, [move.move for move in analysis.best][:2], analysis.rated("a1").loss
+    (Probe('b2 a2', mnk 3x3: WIN in 5), ['a1', 'b1'], 0)
+    """
+
+    __slots__ = ()
+
+    def __new__(
+        cls, position: Position, value: int, moves: list[RatedMove], source: Source = "table"
+    ) -> Probe:
+        return super().__new__(cls, position, Value(value), moves, source)
+
+    def __repr__(self) -> str:
+        return f"Probe({_about(self.position)}: {_value_text(self.value, self.plies)})"
 
     @property
     def best(self) -> list[RatedMove]:
@@ -72,6 +129,28 @@ class Probe(NamedTuple):
     def plies(self) -> int | None:
         """The plies to the end of the game, if they are known."""
         return self.moves[0].plies
+
+    def rated(self, move: str | Move) -> RatedMove:
+        """The value of one move, by its text or a `Move`; `loss` says what it gives away."""
+        number = self.position._number_of(str(move))
+        found = next((rated for rated in self.moves if rated.number == number), None)
+        if found is None:
+            raise IllegalPositionError(f"{str(move)!r} is no legal move of {self.position!r}")
+        return found
+
+    def to_dict(self) -> Json:
+        """Plain values, for JSON: what `tablebase probe --json` prints."""
+        return {
+            **self.position.to_dict(),
+            **_value_dict(self.value, self.plies, self.source),
+            "best": [move.move for move in self.best],
+            "moves": [self._move_dict(move) for move in self.moves],
+        }
+
+    def _move_dict(self, rated: RatedMove) -> Json:
+        after = self.position._play(rated.number).to_dict()["position"]
+        plain = {"move": rated.move, "value": VALUE_NAMES[rated.value], "plies": rated.plies}
+        return {**plain, "after": after}
 
     def _repr_svg_(self) -> str:
         """The picture that a notebook shows: the board with the value of every move."""
@@ -98,10 +177,33 @@ class Line(NamedTuple):
     def plies(self) -> int:
         return len(self.moves)
 
+    def __repr__(self) -> str:
+        return f"Line({_about(self.position)}: {' '.join(move.move for move in self.moves)})"
+
+    def to_dict(self) -> Json:
+        """Plain values, for JSON: what `tablebase line --json` prints."""
+        return {
+            **self.position.to_dict(),
+            **_value_dict(self.value, self.plies, self.source),
+            "line": [move.move for move in self.moves],
+        }
+
     @property
     def end(self) -> Position:
         """The finished game."""
         return self.position._play_all([move.number for move in self.moves])
+
+
+def _value_dict(value: int, plies: int | None, source: Source) -> Json:
+    return {"value": VALUE_NAMES[value], "plies": plies, "source": source}
+
+
+def _value_text(value: int, plies: int | None) -> str:
+    return VALUE_NAMES[value] + ("" if plies is None else f" in {plies}")
+
+
+def _about(position: Position) -> str:
+    return f"{position.to_dict()['position']!r}, {position.board.title}"
 
 
 def order_moves(moves: Iterable[RatedMove]) -> list[RatedMove]:
@@ -120,4 +222,5 @@ def order_moves(moves: Iterable[RatedMove]) -> list[RatedMove]:
         plies = inf if move.plies is None else move.plies
         return -move.value, plies * move.value if move.value else 0
 
-    return sorted(moves, key=key)
+    ordered = sorted(moves, key=key)
+    return [move._replace(loss=ordered[0].value - move.value) for move in ordered]

@@ -2,6 +2,7 @@
 
     import tablebase as tb
 
+    tb.analyse("4453")                           # one question: 7x6, unless a board is named
     board = tb.board("connect4", "5x4")          # tb.board("mnk", "4x4", connect=4), ...
     tb.build(board)
     with tb.open_tablebase(board) as table:
@@ -22,21 +23,27 @@ from retro.version import VERSION as __version__
 if TYPE_CHECKING:
     from retro.games.catalogue import make_board as board
     from retro.games.game import Board, Position, States
+    from retro.games.moves import Move
+    from retro.games.values import Value
     from retro.search import Solver
     from retro.search import Solver as solver
     from tablebase.answers import Counts, Line, Probe, RatedMove, Solution, Verified
+    from tablebase.answers import Probe as Analysis
     from tablebase.building.build import Built, build, plan
     from tablebase.building.plan import Plan, Progress
     from tablebase.checks import verify
-    from tablebase.oracles import Oracle, oracle
+    from tablebase.oracles import Oracle, analyse, oracle, solve
+    from tablebase.oracles import analyse as analyze
     from tablebase.perfect import PerfectPlayer
     from tablebase.tables import Table, open_tablebase
 
 _HOMES = {
+    "Analysis": "tablebase.answers.Probe",
     "Board": "retro.games.game.Board",
     "Built": "tablebase.building.build.Built",
     "Counts": "tablebase.answers.Counts",
     "Line": "tablebase.answers.Line",
+    "Move": "retro.games.moves.Move",
     "Oracle": "tablebase.oracles.Oracle",
     "PerfectPlayer": "tablebase.perfect.PerfectPlayer",
     "Plan": "tablebase.building.plan.Plan",
@@ -48,21 +55,27 @@ _HOMES = {
     "Solver": "retro.search.Solver",
     "States": "retro.games.game.States",
     "Table": "tablebase.tables.Table",
+    "Value": "retro.games.values.Value",
     "Verified": "tablebase.answers.Verified",
+    "analyse": "tablebase.oracles.analyse",
+    "analyze": "tablebase.oracles.analyse",
     "board": "retro.games.catalogue.make_board",
     "build": "tablebase.building.build.build",
     "open_tablebase": "tablebase.tables.open_tablebase",
     "oracle": "tablebase.oracles.oracle",
     "plan": "tablebase.building.build.plan",
+    "solve": "tablebase.oracles.solve",
     "solver": "retro.search.Solver",
     "verify": "tablebase.checks.verify",
 }
 
 __all__ = [
+    "Analysis",
     "Board",
     "Built",
     "Counts",
     "Line",
+    "Move",
     "Oracle",
     "PerfectPlayer",
     "Plan",
@@ -74,13 +87,17 @@ __all__ = [
     "Solver",
     "States",
     "Table",
+    "Value",
     "Verified",
     "__version__",
+    "analyse",
+    "analyze",
     "board",
     "build",
     "open_tablebase",
     "oracle",
     "plan",
+    "solve",
     "solver",
     "verify",
 ]

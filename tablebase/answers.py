@@ -20,11 +20,11 @@ definition a command.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from retro.answers import Answers, Json, Line, Probe, RatedMove, Solution
-from retro.errors import IllegalPositionError, NoDistancesError
+from retro.errors import NoDistancesError
 from retro.games.values import VALUE_NAMES
 
 if TYPE_CHECKING:
@@ -80,6 +80,17 @@ class Counts:
     def longest_loss(self) -> int | None:
         return _longest(self.loss_in)
 
+    def to_dict(self) -> Json:
+        """Plain values, for JSON: a ply of what `tablebase stats --json` prints."""
+        names = ("ply", "positions", "win", "draw", "loss", "terminal", "classes")
+        more = ("longest_win", "longest_loss")
+        found: Json = {name: getattr(self, name) for name in (*names, *more)}
+        for name in DISTANCE_NAMES:
+            counted = getattr(self, name)
+            numbers = enumerate(counted or ())
+            found[name] = None if counted is None else {str(d): n for d, n in numbers if n}
+        return found
+
 
 def _longest(counted: tuple[int, ...] | None) -> int | None:
     return max((plies for plies, number in enumerate(counted or ()) if number), default=None)
@@ -102,6 +113,10 @@ class Verified:
     searched: int  # of these, positions that a plain search confirmed
     solver: int  # positions that the solver confirmed
     seconds: float
+
+    def to_dict(self) -> Json:
+        """Plain values, for JSON."""
+        return asdict(self)
 
 
 class Described(Protocol):
@@ -139,111 +154,31 @@ def require_distances(table: Described) -> None:
         )
 
 
-def board_json(board: Board) -> Json:
-    """Game, board and options.
-
-    >>> from retro.games.catalogue import make_board
-    >>> board_json(make_board("domineering", "3x4"))["size_order"]
-    'ROWSxCOLS'
-    """
-    found: Json = {
-        "game": board.game_name,
-        "board": board.size_text,
-        "size_order": board.game.size_order,
-        "options": board.options,
-    }
-    if "connect" in board.options:  # as a number where it was before there were other options
-        found["connect"] = int(board.options["connect"])
-    return found
-
-
-def position_text(position: Position) -> str | None:
-    """Text that leads to a position, or None if none does."""
-    try:
-        return position.text
-    except IllegalPositionError:
-        return None
-
-
-def position_json(position: Position) -> Json:
-    """A position without its value.
-
-    >>> from retro.games.catalogue import make_board
-    >>> found = position_json(make_board("mnk", "3x3").position("b2 a1"))
-    >>> found["position"], found["ply"], found["side_to_move"], found["over"]
-    ('b2 a1', 2, 'first', False)
-    """
-    return {
-        **board_json(position.board),
-        "position": position_text(position),
-        "ply": position.ply,
-        "side_to_move": position.side_to_move,
-        "over": position.is_over(),
-    }
-
-
-def probe_json(probe: Probe) -> Json:
-    """A position, its value and that of every move."""
-    return {
-        **position_json(probe.position),
-        **_value(probe.value, probe.plies, probe.source),
-        "best": [move.move for move in probe.best],
-        "moves": [_move(probe.position, move) for move in probe.moves],
-    }
-
-
-def _value(value: int, plies: int | None, source: str) -> Json:
-    return {"value": VALUE_NAMES[value], "plies": plies, "source": source}
-
-
-def _move(position: Position, move: RatedMove) -> Json:
-    return {
-        "move": move.move,
-        "value": VALUE_NAMES[move.value],
-        "plies": move.plies,
-        "after": position_text(position._play(move.number)),
-    }
-
-
-def line_json(line: Line) -> Json:
-    """A position, its value and best play to the end."""
-    return {
-        **position_json(line.position),
-        **_value(line.value, line.plies, line.source),
-        "line": [move.move for move in line.moves],
-    }
-
-
 def analysis_json(probe: Probe, line: Line) -> Json:
     """Every move with its distance, and best play."""
-    return {**probe_json(probe), "line": [move.move for move in line.moves]}
+    return {**probe.to_dict(), "line": [move.move for move in line.moves]}
 
 
 def solution_json(position: Position, solution: Solution) -> Json:
     """A position, its value, and what it cost to know it."""
-    return {**position_json(position), **_cost(solution)}
-
-
-def _cost(solution: Solution) -> Json:
-    found = _value(solution.value, solution.plies, solution.source)
-    return {**found, "nodes": solution.nodes}
+    return {**position.to_dict(), **solution.to_dict()}
 
 
 def class_json(board: Board, letter: str, starts: Mapping[str, Solution]) -> Json:
     """The class of a board on which either side may start."""
     classes = board.game.classes
     return {
-        **board_json(board),
+        **board.to_dict(),
         "class": letter,
         "meaning": classes.meanings[letter] if classes else "",
-        "starts": {name: _cost(solution) for name, solution in starts.items()},
+        "starts": {name: solution.to_dict() for name, solution in starts.items()},
     }
 
 
 def stats_json(table: Described) -> Json:
     """What a table holds: its counts, ply by ply, if it has been counted, and its file."""
     counted = table.counts if table.is_counted else []
-    return {**table_json(table), "plies": [_counts_json(counts) for counts in counted]}
+    return {**table_json(table), "plies": [counts.to_dict() for counts in counted]}
 
 
 def table_json(table: Described) -> Json:
@@ -251,7 +186,7 @@ def table_json(table: Described) -> Json:
     counts = table.counts
     classes = [of_ply.classes for of_ply in counts if of_ply.classes is not None]
     return {
-        **board_json(table.board),
+        **table.board.to_dict(),
         "root": table.root.root_text,
         "side_to_move": table.root.side_to_move,
         "value": VALUE_NAMES[table.value],
@@ -267,17 +202,6 @@ def table_json(table: Described) -> Json:
     }
 
 
-def _counts_json(counts: Counts) -> Json:
-    names = ("ply", "positions", "win", "draw", "loss", "terminal", "classes")
-    more = ("longest_win", "longest_loss")
-    found: Json = {name: getattr(counts, name) for name in (*names, *more)}
-    for name in DISTANCE_NAMES:
-        counted = getattr(counts, name)
-        numbers = enumerate(counted or ())
-        found[name] = None if counted is None else {str(d): n for d, n in numbers if n}
-    return found
-
-
 def list_json(folder: Path, tables: Sequence[Json], errors: Sequence[Json]) -> Json:
     """The tables of a folder, and what is wrong with files that are none."""
     return {"folder": str(folder), "tables": tables, "errors": errors}
@@ -285,27 +209,13 @@ def list_json(folder: Path, tables: Sequence[Json], errors: Sequence[Json]) -> J
 
 def plan_json(plan: Plan, path: Path, obstacle: str | None) -> Json:
     """What a build will take, and why it would be refused, if it would."""
-    names = (
-        "positions", "error", "exact_plies", "seconds", "memory", "least_memory", "disk",
-        "disk_while_building",
-    )  # fmt: skip
-    return {
-        **board_json(plan.root.board),
-        "root": plan.root.root_text,
-        "file": str(path),
-        "fits": obstacle is None,
-        "obstacle": obstacle,
-        **{name: getattr(plan, name) for name in names},
-        "labour": None if plan.labour is None else plan.labour._asdict(),
-        "plies": [{"ply": ply, **of_ply._asdict()} for ply, of_ply in plan.plies.items()],
-    }
+    about = {"file": str(path), "fits": obstacle is None, "obstacle": obstacle}
+    return {**plan.to_dict(), **about}
 
 
 def verified_json(table: Described, verified: Verified) -> Json:
     """What was checked of a sound table."""
-    names = ("level", "plies", "counted", "positions", "searched", "solver", "seconds")
-    found = {name: getattr(verified, name) for name in names}
-    return {**board_json(table.board), "file": str(table.path), "sound": True, **found}
+    return {**table.board.to_dict(), "file": str(table.path), "sound": True, **verified.to_dict()}
 
 
 def strategy_json(root: Position, found: Sequence[Strategy]) -> Json:
@@ -320,7 +230,7 @@ def strategy_json(root: Position, found: Sequence[Strategy]) -> Json:
         }
         for strategy in found
     ]
-    return {**board_json(root.board), "root": root.root_text, "strategies": strategies}
+    return {**root.board.to_dict(), "root": root.root_text, "strategies": strategies}
 
 
 def contest_json(
@@ -332,7 +242,7 @@ def contest_json(
 ) -> Json:
     """A match or a tournament: a row for each player, who scored what against whom, the games."""
     content = {"seed": seed, "players": players, "points": points, "games": games}
-    return {**board_json(board), **content}
+    return {**board.to_dict(), **content}
 
 
 def error_json(error: TablebaseError, text: str = "") -> Json:

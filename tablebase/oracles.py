@@ -16,6 +16,7 @@ analyses are the same with and without tables.
 from __future__ import annotations
 
 import contextlib
+from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, overload
 
 import numpy as np
@@ -30,7 +31,7 @@ from retro.errors import (
     WrongBoardError,
 )
 from retro.games.catalogue import make_board
-from retro.games.game import States
+from retro.games.game import Position, States
 from retro.memory import DEFAULT_MEMORY, memory_bytes
 from retro.once import once
 from retro.search.engine import Options, contradiction
@@ -52,7 +53,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from retro.answers import Source
-    from retro.games.game import Board, Position
+    from retro.games.game import Board
     from retro.search import Solver
     from retro.search.engine import LeavesMode
 
@@ -92,7 +93,7 @@ def oracle(
     >>> with oracle("4x4", memory="1M") as asked:
     ...     found = asked.probe("22")
     >>> found.value, found.source, [move.move for move in found.best]
-    (0, 'search', ['2', '3', '1', '4'])
+    (DRAW, 'search', ['2', '3', '1', '4'])
     """
     asked = make_board(board)
     found = Oracle(asked, memory=memory, time_limit=time_limit, threads=threads, leaves=leaves)
@@ -127,6 +128,52 @@ def open_tables(board: Board, folder: Path | str | None = None) -> list[Table]:
         tables.sort(key=lambda table: not table.has_distances)
         stack.pop_all()
     return tables
+
+
+def analyse(position: object = "", board: Board | str = "", *, folder: Path | None = None) -> Probe:
+    """The value and distance of a position and of every move: one question in one call.
+
+    `board` is the usual 7x6 unless it is named or the position has one. Tables that are there
+    answer first, then the solver; both are kept for the next question.
+
+    >>> analyse("b2 a1", "tictactoe").best[0].plies
+    7
+    """
+    return _kept_for(position, board, folder).analyse(position)
+
+
+def solve(
+    position: object = "",
+    board: Board | str = "",
+    *,
+    strong: bool = False,
+    folder: Path | None = None,
+) -> Solution:
+    """The value of a position, finished or not; with `strong` also its distance.
+
+    >>> solve("b2 a2", "tictactoe", strong=True).to_dict()["plies"]
+    5
+    """
+    return _kept_for(position, board, folder).solve(position, strong)
+
+
+MOST_KEPT = 8  # oracles of `analyse` and `solve`
+
+
+def _kept_for(position: object, board: Board | str, folder: Path | None) -> Oracle:
+    """The oracle of a question; another one once there are other tables."""
+    if not board and isinstance(position, Position):
+        board = position.board
+    asked = make_board(board)
+    whole = table_path(asked.start(), folder)
+    paths = [whole, *rooted_paths(asked, folder)]
+    stamps = [(str(path), path.stat().st_mtime_ns) for path in paths if path.exists()]
+    return _keep(asked, folder, tuple(stamps))
+
+
+@lru_cache(maxsize=MOST_KEPT)
+def _keep(board: Board, folder: Path | None, stamps: tuple[tuple[str, int], ...]) -> Oracle:
+    return oracle(board, folder=folder)
 
 
 class Oracle(Closing):

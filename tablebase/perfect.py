@@ -64,7 +64,7 @@ class PerfectPlayer(Player):
     >>> from tablebase.oracles import oracle
     >>> player = PerfectPlayer(oracle("5x4", memory="16M"))
     >>> player.advise(player.board.position("443"))
-    Advice(move=1, value=1, plies=17, source='search')
+    Advice(move=1, value=WIN, plies=17, source='search')
     """
 
     name = "perfect"

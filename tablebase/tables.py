@@ -27,6 +27,7 @@ from retro.errors import (
     WrongBoardError,
 )
 from retro.games.catalogue import make_board
+from retro.games.values import Value
 from tablebase.answers import require_distances
 from tablebase.files.atomic import Closing
 from tablebase.files.places import SUFFIX, find_table
@@ -45,6 +46,11 @@ if TYPE_CHECKING:
     from tablebase.files.remote import Source
     from tablebase.indexes import Reader
 
+TABLE_NAMES = (
+    "board", "close", "counts", "digest", "get_wdl", "has_distances", "index", "is_counted",
+    "path", "plies", "positions", "positions_counted", "probe", "probe_many", "probe_plies",
+    "probe_wdl", "record", "root", "size", "title", "value",
+)  # fmt: skip
 DEFAULT_CACHE_BYTES = 256_000_000
 Default = TypeVar("Default")
 
@@ -117,6 +123,10 @@ class Table(Closing):
         counted = f"{self.positions_counted:,} positions" if self.is_counted else "not counted"
         return f"<Table {self.board.title}{start}, plies {first}..{last}, {counted}>"
 
+    def __dir__(self) -> list[str]:
+        """What a user may use."""
+        return [*TABLE_NAMES]
+
     def _repr_html_(self) -> str:
         """What a notebook shows: the counts, ply by ply."""
         from tablebase.pictures import counts_html
@@ -135,7 +145,7 @@ class Table(Closing):
     @property
     def value(self) -> int:
         """The value of the position the table starts from, for its side to move."""
-        return self.reader.value
+        return Value(self.reader.value)
 
     @property
     def digest(self) -> str:
@@ -188,7 +198,7 @@ class Table(Closing):
         Raises `GameOverError` for a finished game, `NotCoveredError` for a position that the
         table does not reach, and the other named errors for what is no position of this board.
         """
-        return self.reader.value_of(self._live(position))
+        return Value(self.reader.value_of(self._live(position)))
 
     def is_ready_for(self, position: Position) -> bool:
         """Whether a look for a position is quick.

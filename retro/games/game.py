@@ -55,6 +55,11 @@ if TYPE_CHECKING:
 
     State = tuple[int, int]
 
+BOARD_NAMES = (
+    "cells", "game_name", "last_ply", "name", "num_actions", "options", "plane_names", "planes",
+    "players", "position", "positions", "size_text", "start", "states", "states_from_cells",
+    "states_of", "title", "to_dict",
+)  # fmt: skip
 MOST_STATE_CELLS = 64  # of a board whose states are two words
 LONGEST_LINE = 100  # stones: longer than any board
 WORD_BITS = 64
@@ -259,6 +264,30 @@ class Board(ABC):
         usual = {option.name: option.default for option in self.game.options}
         words = [f"{name}={text}" for name, text in self.options.items() if text != usual[name]]
         return " ".join([self.game_name, self.size_text, *words])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, for JSON: game, size and options.
+
+        >>> from retro.games.catalogue import make_board
+        >>> make_board("domineering", "3x4").to_dict()
+        {'game': 'domineering', 'board': '3x4', 'size_order': 'ROWSxCOLS', 'options': {}}
+        """
+        found: dict[str, Any] = {
+            "game": self.game_name,
+            "board": self.size_text,
+            "size_order": self.game.size_order,
+            "options": self.options,
+        }
+        if "connect" in self.options:  # as a number where it was before there were other options
+            found["connect"] = int(self.options["connect"])
+        return found
+
+    def __repr__(self) -> str:
+        return f"Board({self.title!r})"
+
+    def __dir__(self) -> list[str]:
+        """What a user may use; what games and kernels share among themselves is left out."""
+        return [*BOARD_NAMES]
 
     @property
     def players(self) -> tuple[str, str]:

@@ -55,7 +55,7 @@ def reflections(rows: int, cols: int) -> list[Way]:
     ]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class GridBoard(LineBoard):
     """A board of `rows` x `cols` cells. A game adds its `lines` and says what a line is called."""
 
@@ -171,7 +171,7 @@ class GridBoard(LineBoard):
         return lines_rules(self)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class GridPosition(StonesPosition):
     """A position: the stones of the first and of the second player.
 

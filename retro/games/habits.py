@@ -81,7 +81,10 @@ def _shown(moves: Sequence[object]) -> str:
 def read_text(board: Board, text: str) -> Position:
     """Moves or a grid, in any habit of writing."""
     game = board.game
-    if _LINK.fullmatch(text):
+    if text.isdecimal():  # most texts are; nothing below is for them
+        plain: Position = game.read_position(board, text)
+        return plain
+    if "=" in text and _LINK.fullmatch(text):
         return _read_link(board, text.strip())
     grid = _drawn(board, text)
     if grid is not None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -29,6 +29,13 @@ if TYPE_CHECKING:
     from retro.games.values import Player
 
     State = tuple[int, int]
+
+
+POSITION_NAMES = (
+    "action_mask", "actions", "board", "canonical", "check", "history", "is_over", "mover_name",
+    "moves", "outcome", "over_message", "play", "play_all", "ply", "returns", "side_to_move",
+    "text", "to_dict", "undo",
+)  # fmt: skip
 
 
 class Position(ABC):
@@ -158,6 +165,7 @@ play(action=2) is '3'
         """Return self if the rules could show this position, else raise what is wrong."""
 
     def is_over(self) -> bool:
+        """Whether the game has ended here."""
         return self.outcome() is not None
 
     def ending_cells(self) -> set[tuple[int, int]]:
@@ -265,6 +273,39 @@ play(action=2) is '3'
         """Deprecated: `board.states([position])` has the two words."""
         deprecated("position.state", "board.states([position])")
         return self._state
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, for JSON: board, moves that lead here, who is to move.
+
+        >>> from retro.games.catalogue import make_board
+        >>> found = make_board("mnk", "3x3").position("b2 a1").to_dict()
+        >>> found["position"], found["ply"], found["side_to_move"], found["over"]
+        ('b2 a1', 2, 'first', False)
+        """
+        return {
+            **self.board.to_dict(),
+            "position": self._text_or_none(),
+            "ply": self.ply,
+            "side_to_move": self.side_to_move,
+            "over": self.is_over(),
+        }
+
+    def _text_or_none(self) -> str | None:
+        """Text that leads here, or None if none does."""
+        try:
+            return self.text
+        except IllegalPositionError:
+            return None
+
+    def __repr__(self) -> str:
+        state = "over" if self.is_over() else f"{self.mover_name} to move"
+        text = self._text_or_none()
+        known = repr(text) if text is not None else "set up"
+        return f"Position({known}, {self.board.title}, {state})"
+
+    def __dir__(self) -> list[str]:
+        """What a user may use; what a game keeps for itself is left out."""
+        return [*POSITION_NAMES]
 
     def __str__(self) -> str:
         return self.board.game.draw(self)

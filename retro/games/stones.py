@@ -48,7 +48,7 @@ class LineBoard(Board):
         return any(stones & line == line for line in self.lines)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class StonesPosition(Position):
     """The stones of the first and of the second player, and the moves that led here.
 

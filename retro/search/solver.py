@@ -88,7 +88,7 @@ class Solver:
     >>> solver = Solver("4x4", memory="1M")
     >>> found = solver.solve("", strong=True)
     >>> found.value, found.plies, found.source
-    (0, 16, 'search')
+    (DRAW, 16, 'search')
     >>> solver = Solver("mnk 3x3", memory="1M")
     >>> [(move.move, move.plies) for move in solver.analyse("b2 b1")][:2]
     [('a1', 5), ('c1', 5)]

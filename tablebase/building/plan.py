@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 from retro.errors import BadTextError, DoesNotFitError
 from tablebase.machine import available_memory
@@ -106,7 +106,7 @@ def kept_plies(root: Position, plies: range | None) -> range:
     return plies
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Plan:
     """What building a table will take.
 
@@ -153,6 +153,37 @@ class Plan:
             f"{size(self.memory)} of memory, {size(self.disk)} on disk "
             f"({size(self.disk_while_building)} while building)"
         )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, for JSON.
+
+        >>> from tablebase.building.build import plan
+        >>> found = plan("3x3").to_dict()
+        >>> found["board"], found["positions"], len(found["plies"])
+        ('3x3', 667, 10)
+        """
+        names = (
+            "positions", "error", "exact_plies", "seconds", "memory", "least_memory", "disk",
+            "disk_while_building",
+        )  # fmt: skip
+        return {
+            **self.board.to_dict(),
+            "root": self.root.root_text,
+            **{name: getattr(self, name) for name in names},
+            "labour": None if self.labour is None else self.labour._asdict(),
+            "plies": [{"ply": ply, **of_ply._asdict()} for ply, of_ply in self.plies.items()],
+        }
+
+    def __repr__(self) -> str:
+        return f"Plan({self.board.title!r}, {self.summary()})"
+
+    def __str__(self) -> str:
+        rows = [
+            f"{ply:>3} {of.positions:>20,} {duration(of.seconds):>12} {size(of.memory):>10}"
+            for ply, of in self.plies.items()
+        ]
+        head = f"ply {'positions':>20} {'time':>12} {'memory':>10}"
+        return "\n".join([f"{self.title}: {self.summary()}", head, *rows])
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""

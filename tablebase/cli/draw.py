@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from retro.errors import BadTextError, StorageError
 from retro.games.picture import Layout, chip_text, draw
 from retro.games.scene import scene_of
-from tablebase.answers import position_text
 from tablebase.cli.grammar import Command
 from tablebase.cli.open import open_oracle
 from tablebase.cli.options import add_folder, add_grid, add_search, file_to_write
@@ -45,7 +44,7 @@ def draw_command(asked: Asked) -> int:
     given = asked.given()
     board = asked.board(given)
     position = asked.on(board, given) or board.start()
-    title = f"{board}: {position_text(position) or 'a set-up position'}"
+    title = f"{board}: {position._text_or_none() or 'a set-up position'}"
     chips = _chips(asked, position) if options.rated else {}
     picture = draw(Layout(scene_of(position), options.flip), chips, title)
     if options.svg is not None:

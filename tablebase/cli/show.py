@@ -7,7 +7,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from retro.games.values import VALUE_NAMES
-from tablebase.answers import COUNT_NAMES, DISTANCE_NAMES, position_text
+from tablebase.answers import COUNT_NAMES, DISTANCE_NAMES
 from tablebase.cli.colour import paint_board, paint_value
 from tablebase.units import counted, duration, size
 
@@ -71,7 +71,7 @@ def print_turn(position: Position, value: int, plies: int | None, source: str) -
 def print_probe(probe: Probe) -> None:
     """The board, whose turn it is, what the position and each move are worth."""
     position = probe.position
-    text = position_text(position)
+    text = position._text_or_none()
     after = "" if not position.ply else f" after {text}" if text else ", set up"
     print(f"{title(position.board)}{after}, ply {position.ply}")
     print_turn(position, probe.value, probe.plies, probe.source)

@@ -12,7 +12,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from retro.errors import BadTextError, StorageError
-from tablebase.answers import position_json
 from tablebase.cli import show
 from tablebase.cli.grammar import Command
 from tablebase.cli.input import read_file
@@ -128,7 +127,7 @@ def trace_command(asked: Asked) -> int:
         evaluate = find_evaluation(position.board.game_name, options.evaluation)
         look = Look(options.depth, evaluate, options.algorithm, options.ordered)
         trace = trace_position(position, look, options.most)
-        about = position_json(position)
+        about = position.to_dict()
     _write(options.svg, lambda: trace_svg(trace))
     if options.json:
         show.print_json({**about, "trace": trace.as_dict()})
@@ -144,7 +143,7 @@ def _rules(asked: Asked) -> int:
         raise BadTextError("--rules wants a position, and draws no picture")
     position = _position(asked)
     if asked.options.json:
-        show.print_json({**position_json(position), "rules": rules_json(position)})
+        show.print_json({**position.to_dict(), "rules": rules_json(position)})
     else:
         print(rules_text(position))
     return 0
@@ -191,7 +190,7 @@ def study_command(asked: Asked) -> int:
     study = study_position(position, evaluate, options.nodes or MOST_NODES)
     _write(options.svg, lambda: study_svg(study))
     if options.json:
-        show.print_json({**position_json(position), "study": study.as_dict()})
+        show.print_json({**position.to_dict(), "study": study.as_dict()})
     else:
         print(study_text(study))
     return 0

@@ -18,7 +18,6 @@ from retro.games.game import MOST_STATE_CELLS
 from retro.games.picture import Layout, chip_text, draw
 from retro.games.scene import scene_of
 from retro.games.values import VALUE_NAMES
-from tablebase import answers
 from tablebase.files.places import build_command
 from tablebase.oracles import NOT_IN_TABLE
 from tablebase.web.guard import SAFE_HEADERS, json_response
@@ -63,7 +62,7 @@ def by_table(
 def finished_json(position: Position, outcome: int) -> Json:
     """A finished game, as `solve` prints it: the rules say what it is worth."""
     return {
-        **answers.position_json(position.check()),
+        **position.check().to_dict(),
         "value": VALUE_NAMES[outcome],
         "plies": 0,
         "source": "rules",
@@ -88,14 +87,14 @@ class Asks:
         tables = self._shelf.tables(position.board)
         known = await asyncio.to_thread(by_table, tables, position, distances=strong)
         if known is not None:
-            return self._kept(request, answers.probe_json(known), tables)
+            return self._kept(request, known.to_dict(), tables)
 
         def ask(oracle: Oracle, errand: Errand) -> Probe:
             how: Callable[..., Probe] = oracle.analyse if strong else oracle.probe
             return how(position, clock=errand)
 
         probe = await self._searches.run(request, position.board, ask)
-        return json_response(answers.probe_json(probe))
+        return json_response(probe.to_dict())
 
     async def line(self, request: Request) -> Response:
         """Best play to the end of the game."""
@@ -108,7 +107,7 @@ class Asks:
             return oracle.best_line(position, clock=errand)
 
         line = await self._searches.run(request, position.board, ask)
-        return json_response(answers.line_json(line))
+        return json_response(line.to_dict())
 
     async def stats(self, request: Request) -> Response:
         """What a table holds, ply by ply."""
@@ -135,7 +134,7 @@ class Asks:
                 f"the table of {board.name} has no unfinished position of ply {ply} with its moves"
             )
         position = await asyncio.to_thread(table.random_position, rng, ply)
-        return json_response(answers.probe_json(table.probe(position)))
+        return json_response(table.probe(position).to_dict())
 
     async def picture(self, request: Request) -> Response:
         """The board as SVG; with `rated=on` the values of the moves, if a table has them."""
@@ -148,9 +147,7 @@ class Asks:
                 raise MissingTableError(f"no table of {position.board} covers this position")
             chips = {move.move: chip_text(move.value, move.plies) for move in probe.moves}
         layout = Layout(scene_of(position), read_flag(request.query, "flip"))
-        svg = draw(
-            layout, chips, f"{position.board}: {answers.position_text(position) or 'set up'}"
-        )
+        svg = draw(layout, chips, f"{position.board}: {position._text_or_none() or 'set up'}")
         headers = (("Cache-Control", "public, max-age=3600"), *SAFE_HEADERS)
         return Response(200, svg.encode(), "image/svg+xml; charset=utf-8", headers)
 
@@ -166,7 +163,7 @@ class Asks:
             raise BadTextError(f"found {len(texts):,} positions, wanted at most {MOST_AT_ONCE:,}")
         values, source = await self._many(request, board, texts)
         return json_response(
-            {**answers.board_json(board), "source": source, "count": len(texts), "values": values}
+            {**board.to_dict(), "source": source, "count": len(texts), "values": values}
         )
 
     async def _many(

@@ -17,7 +17,6 @@ from retro.games.catalogue import ALL_NAMES
 from retro.games.scene import grid_of, set_up
 from retro.play.record import Cost, GameRecord
 from retro.play.record_text import read_record, write_text
-from tablebase.answers import board_json
 from tablebase.web.questions import read_board, read_question, require_known
 from tablebase.web.seats import is_seat
 
@@ -67,7 +66,7 @@ def load(content: Json) -> Json:
     record = read_record(text, board)
     is_start = record.root == board.start()
     return {
-        **board_json(board),
+        **board.to_dict(),
         "from": "" if is_start else grid_of(record.root),
         "moves": [entry.text for entry in record.entries],
         "seats": _seats(record),

@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING
 from retro.games.picture import Layout, draw, icon
 from retro.games.scene import grid_of, next_mark, one_mark, palette_of, scene_of
 from retro.games.values import VALUE_NAMES
-from tablebase import answers
 from tablebase.web.questions import read_grid_moves
 
 if TYPE_CHECKING:
@@ -36,7 +35,7 @@ def scene_json(question: Question, flip: bool) -> Json:
     layout = Layout(_scene(question), flip)
     outcome = position.outcome()
     return {
-        **answers.position_json(position),
+        **position.to_dict(),
         "value": None if outcome is None else VALUE_NAMES[outcome],
         "from": question.grid,
         "grid": grid_of(position),
@@ -122,7 +121,7 @@ def palette_json(board: Board) -> Json:
     """What the editor offers."""
     palette = palette_of(board)
     return {
-        **answers.board_json(board),
+        **board.to_dict(),
         "cols": palette.cols,
         "rows": palette.rows,
         "falls": scene_of(board.start()).falls,

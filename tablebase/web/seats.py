@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from retro.errors import BadTextError, GameOverError, TablebaseError
 from retro.play.levels import EXACT_SECONDS, LEVELS, make_level
 from retro.play.players import make_player, read_spec
-from tablebase.answers import position_json, position_text
 from tablebase.perfect import PerfectPlayer
 
 if TYPE_CHECKING:
@@ -106,11 +105,11 @@ def thought_json(name: str, position: Position, thought: Thought) -> Json:
     """A computer's move."""
     after = position._play(thought.move)
     return {
-        **position_json(position),
+        **position.to_dict(),
         "player": name,
         "move": position._text_of(thought.move),
         "seconds": round(thought.seconds, 3),
         "nodes": thought.nodes,
         "remark": thought.remark,
-        "after": position_text(after),
+        "after": after._text_or_none(),
     }

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from retro.answers import Probe, RatedMove, order_moves
 from retro.errors import TablebaseError, TimeLimitError
 from retro.games.values import VALUE_NAMES
-from tablebase.answers import error_json, probe_json
+from tablebase.answers import error_json
 from tablebase.web.asks import by_table, finished_json
 from tablebase.web.searches import CalledOffError
 
@@ -64,9 +64,9 @@ async def position_events(
         try:
             known = await asyncio.to_thread(by_table, shelf.tables(position.board), position)
             if known is not None:
-                tell("values", probe_json(known))
+                tell("values", known.to_dict())
                 if all(move.plies is not None for move in known.moves):
-                    tell("answer", probe_json(known))
+                    tell("answer", known.to_dict())
                     return
             question = _Question(position, known, tell)
             await searches.run(request, position.board, question.ask)
@@ -110,13 +110,13 @@ class _Question:
     def _values(self, oracle: Oracle, errand: Errand) -> Probe:
         moves = self._rate_all(oracle, errand, strong=False)
         probe = Probe(self._position, moves[0].value, moves, "search")
-        self._tell("values", probe_json(probe))
+        self._tell("values", probe.to_dict())
         return probe
 
     def _distances(self, oracle: Oracle, errand: Errand, probe: Probe) -> None:
         moves = self._rate_all(oracle, errand, strong=True)
         source: Source = "search" if self._known is None else "both"
-        self._tell("answer", probe_json(Probe(self._position, probe.value, moves, source)))
+        self._tell("answer", Probe(self._position, probe.value, moves, source).to_dict())
 
     def _rate_all(self, oracle: Oracle, errand: Errand, strong: bool) -> list[RatedMove]:
         """Every move, the easy ones first: those that end the game, as the rules know; then each

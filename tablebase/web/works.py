@@ -18,7 +18,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from retro.errors import BadTextError
-from tablebase.answers import board_json
 from tablebase.web.guard import BusyError
 
 if TYPE_CHECKING:
@@ -48,7 +47,7 @@ class Work:
     def about(self) -> Json:
         """For the page."""
         return {
-            **board_json(self.board),
+            **self.board.to_dict(),
             "name": self.board.name,
             "stage": self.stage,
             "plan": self.plan,

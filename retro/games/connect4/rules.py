@@ -41,7 +41,7 @@ DEFAULT_CONNECT = 4
 MOST_TRIED = 20_000  # dead ends of a search for moves: 0.3 s; real positions have few
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Connect4Board(LineBoard):
     """A board of `width` columns and `height` rows, and the length of a winning line.
 
@@ -71,7 +71,7 @@ class Connect4Board(LineBoard):
         """Read `WIDTHxHEIGHT`: columns first, then rows.
 
         >>> Connect4Board.parse("7x6")
-        Connect4Board(width=7, height=6, connect=4)
+        Board('connect4 7x6')
         """
         match = re.fullmatch(r"\s*([0-9]{1,3})[xX]([0-9]{1,3})\s*", text, re.ASCII)
         if match is None:
@@ -207,7 +207,7 @@ class Connect4Board(LineBoard):
                 raise IllegalPositionError(f"a stone floats in column {column + 1}")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Connect4Position(StonesPosition):
     """A position: the stones of the first and of the second player.
 

@@ -67,7 +67,7 @@ def outcome_class(vertical_starts: int, horizontal_starts: int) -> str:
     return "H" if horizontal_starts > 0 else "P"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class DomineeringBoard(Board):
     """A board of `rows` x `cols` cells, and who makes the first move.
 
@@ -94,7 +94,7 @@ class DomineeringBoard(Board):
         """Read `ROWSxCOLS`: rows first, as the literature on this game has it.
 
         >>> DomineeringBoard.parse("3x4")
-        DomineeringBoard(rows=3, cols=4, first='vertical')
+        Board('domineering 3x4')
         """
         match = re.fullmatch(r"\s*([0-9]{1,3})x([0-9]{1,3})\s*", text, re.ASCII | re.IGNORECASE)
         if match is None:
@@ -190,7 +190,7 @@ class DomineeringBoard(Board):
         return dominoes_rules(self)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class DomineeringPosition(Position):
     """A position: the covered cells and whose turn it is.
 

@@ -21,7 +21,7 @@ MAX_SIDE = 50  # as of every game on a grid
 MnkPosition = GridPosition
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class MnkBoard(GridBoard):
     """A board of `rows` x `cols` cells, and the length of a winning line.
 
@@ -46,7 +46,7 @@ class MnkBoard(GridBoard):
         """Read `rows,cols,k`.
 
         >>> MnkBoard.parse("3,4,3")
-        MnkBoard(rows=3, cols=4, k=3)
+        Board('mnk 4x3')
         """
         match = re.fullmatch(r"\s*([0-9]{1,3}),([0-9]{1,3}),([0-9]{1,3})\s*", text, re.ASCII)
         if match is None:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from retro.games.values import Player
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class NotaktoBoard(Board):
     """A board of `rows` x `cols` cells, and the length of a line.
 
@@ -121,7 +121,7 @@ class NotaktoBoard(Board):
         return notakto_rules(self)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class NotaktoPosition(Position):
     """A position: the cells that are crossed. Moves are the bits of cells."""
 

@@ -29,7 +29,7 @@ SHORTEST_RUN = 2
 USUAL_TARGET = 5
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class PuissanceBoard(GridBoard):
     """A board, what a run must total to win, and the worth of every cell from the bottom left.
 

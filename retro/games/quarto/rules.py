@@ -61,7 +61,7 @@ class Action(NamedTuple):
     piece: int | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class QuartoBoard(Board):
     """A board of `size` x `size`, the number of attributes, and whether squares win.
 
@@ -215,7 +215,7 @@ def _line_keeping(cells: int, lines: tuple[frozenset[int], ...]) -> tuple[tuple[
     return tuple(sorted(found))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class QuartoPosition(Position):
     """A position: what lies on each cell (None: nothing), and the piece in hand.
 

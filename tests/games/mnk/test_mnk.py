@@ -42,7 +42,7 @@ def test_rules_of_every_position(game: MnkRules) -> None:
         assert position.is_over() == over
         assert position.outcome() == ((-1 if is_won(game, text) else 0) if over else None)
         assert position.side_to_move == ("first" if mover(text) == "X" else "second")
-        after = {(p.first, p.second) for p in map(position.play, position._numbers())}
+        after = {(p.first, p.second) for p in map(position._play, position._numbers())}
         assert after == (set() if over else {bitboards(game, p) for p in successors(text)})
 
 
