@@ -21,6 +21,7 @@ from tablebase import answers
 from tablebase.cli import show
 from tablebase.cli.grammar import Command
 from tablebase.cli.guard import say
+from tablebase.cli.lines import add_lines, lines_command
 from tablebase.cli.open import open_oracle
 from tablebase.cli.options import (
     add_folder,
@@ -50,6 +51,7 @@ def _add_table_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_solver_options(parser: argparse.ArgumentParser) -> None:
+    add_lines(parser)
     add_grid(parser)
     add_folder(parser)
     add_search(parser)
@@ -94,7 +96,7 @@ def probe_command(asked: Asked) -> int:
         _require_live(position)
         found = oracle.probe(position)
     if asked.options.json:
-        show.print_json(answers.probe_json(found))
+        show.print_json(found.to_dict())
     else:
         show.print_probe(found)
     return 0
@@ -105,13 +107,15 @@ def line_command(asked: Asked) -> int:
         _require_live(position)
         line = oracle.best_line(position)
     if asked.options.json:
-        show.print_json(answers.line_json(line))
+        show.print_json(line.to_dict())
     else:
         show.print_line(line)
     return 0
 
 
 def analyse_command(asked: Asked) -> int:
+    if asked.options.lines is not None:
+        return lines_command(asked, is_analysis=True)
     with _open(asked, says_why=False) as (oracle, position):
         _require_live(position)
         clock = Deadline(oracle.time_limit)  # one for both
@@ -127,6 +131,8 @@ def analyse_command(asked: Asked) -> int:
 
 
 def solve_command(asked: Asked) -> int:
+    if asked.options.lines is not None:
+        return lines_command(asked, is_analysis=False)
     given = asked.given()
     board = asked.board(given)
     classes = board.game.classes

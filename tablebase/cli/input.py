@@ -10,6 +10,7 @@ bound: nobody's position takes a megabyte, and `/dev/zero` never ends.
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 import re
@@ -23,11 +24,13 @@ from retro.errors import BadTextError, IllegalPositionError, TablebaseError
 from retro.games.habits import is_grid
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import BinaryIO
 
     from retro.games.game import Board, Position
 
 MOST_BYTES = 1_000_000
+MOST_LINE = 10_000  # bytes of a line that holds one position
 PIPE_SECONDS = 3.0  # to wait for somebody who writes
 STDIN = "-"
 LONGEST_QUOTE = 10
@@ -70,8 +73,8 @@ class Given(NamedTuple):
             lines = [line for line in self.text.splitlines() if line.strip()]
             if len(lines) > 1 and not is_grid(board, self.text):
                 raise BadTextError(
-                    f"{len(lines)} lines that are no grid; ask line by line, such as: "
-                    'while read line; do tablebase solve "$line"; done'
+                    f"{len(lines)} lines that are no grid; "
+                    "solve --lines and analyse --lines answer one position a line"
                 )
             return board.position(self.text)
         except TablebaseError as error:
@@ -129,6 +132,35 @@ def _open(path: str | Path) -> BinaryIO:
     return os.fdopen(descriptor, "rb")
 
 
+@contextlib.contextmanager
+def open_lines(path: str) -> Iterator[Iterator[str]]:
+    """The lines of a file, or of standard input if it is called `-`, as they come."""
+    if path == STDIN:
+        yield _lines(_stdin("lines"), "standard input")
+        return
+    try:
+        with _open(path) as file:
+            yield _lines(file, path)
+    except OSError as error:
+        if isinstance(error, TablebaseError):
+            raise
+        raise BadTextError(f"cannot read {path}: {error.strerror}") from None
+
+
+def _lines(file: BinaryIO, where: str) -> Iterator[str]:
+    """Bounded lines of UTF-8."""
+    number = 0
+    while content := file.readline(MOST_LINE + 1):
+        number += 1
+        if len(content) > MOST_LINE:
+            raise BadTextError(f"{where}, line {number} has more than {MOST_LINE:,} bytes")
+        try:
+            text = content.decode("utf-8-sig")
+        except UnicodeDecodeError:
+            raise BadTextError(f"{where}, line {number} is no text") from None
+        yield text
+
+
 def is_path(text: str) -> bool:
     """Whether what was typed is the path of a file; text too long for a path is none."""
     try:
@@ -150,12 +182,14 @@ def _looks_like_path(text: str) -> bool:
 
 
 def _read_stdin() -> str:
+    return _decode(_stdin("a position"), "standard input")
+
+
+def _stdin(what: str) -> BinaryIO:
+    """The bytes of standard input."""
     if sys.stdin is None:
-        raise BadTextError("there is no standard input to read a position from")
-    stream = getattr(sys.stdin, "buffer", None) or io.BytesIO(
-        sys.stdin.read(MOST_BYTES + 1).encode()
-    )
-    return _decode(stream, "standard input")
+        raise BadTextError(f"there is no standard input to read {what} from")
+    return getattr(sys.stdin, "buffer", None) or io.BytesIO(sys.stdin.read().encode())
 
 
 def _decode(file: BinaryIO, where: str) -> str:

@@ -331,7 +331,7 @@ def test_several_lines_that_are_no_grid_are_refused(
     for source in ("-", str(path)):
         said = ask(*f"solve {game}".split(), source)
         assert (said.status, said.out) == (errors.BadTextError.exit_code, "")
-        assert ": 3 lines that are no grid; ask line by line" in said.err
+        assert ": 3 lines that are no grid; solve --lines" in said.err
 
 
 @pytest.mark.parametrize(
