@@ -23,8 +23,9 @@ import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from figures import in_own_process, machine, print_rows
@@ -33,8 +34,12 @@ from retro.cores import available_cores
 from retro.games.connect4.rules import Connect4Board
 from retro.games.connect4.text import read_moves
 from retro.index.halves.layout import ranked_positions
-from retro.walk.halves.layers import backward, forward, prepare
+from retro.walk.halves.layer import Rooms
+from retro.walk.halves.layers import backward, count_layer, prepare
 from tablebase.building.build import build
+
+if TYPE_CHECKING:
+    from retro.walk.halves.prepared import Prepared
 
 DEFAULT_BOARDS = ["5x4", "5x5", "6x4", "6x5"]
 LARGE_BOARDS = ["6x6", "7x5", "7x6:4444443322"]
@@ -45,7 +50,7 @@ COLUMNS = [
     ("backward_seconds", "{:.3f}", "backward s"),
     ("ns_per_position", "{:.3f}", "ns/position"),
     ("pass_ratio", "{:.1f}", "times a pass"),
-    ("forward_seconds", "{:.3f}", "forward s"),
+    ("count_seconds", "{:.3f}", "counting s"),
     ("build_seconds", "{:.2f}", "build s"),
     ("peak_memory", "{:,}", "peak bytes"),
     ("file_size", "{:,}", "file bytes"),
@@ -67,7 +72,7 @@ def measure(name: str, threads: int, repeat: int, memory: str | None) -> dict[st
     prepared = prepare(board, threads=threads, root=root)
     ranked = int(ranked_positions(prepared.layout).sum())
     repeat = repeat if ranked < LARGE else 1
-    walks, passes, forwards = [], [], []
+    walks, passes, counts = [], [], []
     for _ in range(repeat):
         spent_on_passes = 0.0
         begin = time.perf_counter()
@@ -78,8 +83,8 @@ def measure(name: str, threads: int, repeat: int, memory: str | None) -> dict[st
         walks.append(time.perf_counter() - begin - spent_on_passes)
         passes.append(spent_on_passes)
         begin = time.perf_counter()
-        positions = sum(tally.positions for tally, _ in forward(prepared))
-        forwards.append(time.perf_counter() - begin)
+        positions = count(prepared)
+        counts.append(time.perf_counter() - begin)
     return {
         "board": name,
         "threads": threads,
@@ -88,12 +93,19 @@ def measure(name: str, threads: int, repeat: int, memory: str | None) -> dict[st
         "ns_per_position": 1e9 * min(walks) / ranked,
         "pass_seconds": min(passes),
         "pass_ratio": min(walks) / min(passes),
-        "forward_seconds": min(forwards),
+        "count_seconds": min(counts),
         "build_seconds": built.seconds,
         "peak_memory": peak_memory,
         "file_size": file_bytes,
         "positions": positions,
     }
+
+
+def count(prepared: Prepared) -> int:
+    """All positions of a board, without its values."""
+    plies, rooms = range(prepared.layout.first_ply, prepared.layout.plies), Rooms()
+    with ThreadPoolExecutor(prepared.threads) as pool:
+        return sum(count_layer(prepared, ply, pool, rooms).positions for ply in plies)
 
 
 def warm_up(threads: int) -> None:

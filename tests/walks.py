@@ -1,13 +1,13 @@
-"""Both walks in memory, as the tests like them: counts, values and live positions of every ply."""
+"""The walk in memory, as the tests like it: counts, values and live positions of every ply."""
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
 
-from retro.walk.halves.blank import count_group
-from retro.walk.halves.layer import Own, Room
-from retro.walk.halves.layers import backward, block_weights, forward, whole_task
-from retro.walk.halves.task import count_task
+from retro.walk.halves.layer import Own, Room, Rooms
+from retro.walk.halves.layers import backward, count_layer, whole_task
+from retro.walk.halves.task import count_task, live_blocks
 
 
 class Counts(NamedTuple):
@@ -21,41 +21,46 @@ class Counts(NamedTuple):
     terminal: int
 
 
+def live_plane(prepared, ply):
+    """The plane of a ply's live positions that play can reach."""
+    planes = [plane for _, plane in live_blocks(prepared, ply)]
+    return np.concatenate([np.zeros(0, np.uint64), *planes])
+
+
 def walk(prepared):
-    """(counts of every ply, values of every ply, alive plane of every ply)."""
-    marked = [(tally, layer.stored[0].copy()) for tally, layer in forward(prepared)]
-    values, counts = {}, []
-    first_ply = prepared.layout.first_ply
+    """(counts of every ply, values of every ply, live plane of every ply)."""
+    values, counts, live = {}, [], []
     for layer in backward(prepared):
-        tally, alive = marked[layer.ply - first_ply]
-        own, offset = Own(layer.values, 0), prepared.layout.shape.offset
-        won = lost = 0
-        for group in layer.groups:
-            weights = block_weights(prepared, group.left, group.right)
-            live = alive[group.begin : group.end]
-            more = count_group(offset, own, live, group, weights)
-            won, lost = won + more[0], lost + more[1]
-        positions, draw = tally.positions, tally.alive - won - lost
+        task = whole_task(prepared, layer.ply)
+        tally = count_task(prepared, task, Own(layer.values, 0), Room())
+        draw = tally.alive - tally.won - tally.lost
         counts.append(
-            Counts(layer.ply, positions, won, draw, lost + tally.terminal, tally.terminal)
-        )
+            Counts(layer.ply, tally.positions, tally.won, draw, tally.lost + tally.terminal,
+                   tally.terminal)
+        )  # fmt: skip
         values[layer.ply] = layer.stored.copy()
-    return counts[::-1], values, [alive for _, alive in marked]
+        live.append(live_plane(prepared, layer.ply))
+    return counts[::-1], values, live[::-1]
+
+
+def count_alone(prepared):
+    """{ply: tally}, of no values and in no order of plies."""
+    plies = list(range(prepared.layout.first_ply, prepared.layout.plies))
+    rooms = Rooms()
+    with ThreadPoolExecutor(2) as pool:
+        return {
+            ply: count_layer(prepared, ply, pool, rooms)
+            for ply in sorted(plies, key=lambda ply: (ply * 7) % 11)
+        }
 
 
 def walk_with_distances(prepared):
     """({ply: planes}, {ply: tally}) of a board that is prepared with distances."""
-    alive = {layer.ply: layer.stored[0].copy() for _, layer in forward(prepared)}
     planes, tallies = {}, {}
-
-    def fetch(walk, ply, group, wanted, planes):
-        for begin, end, place in wanted:
-            planes[0][place : place + end - begin] = alive[ply][begin:end]
-
     for layer in backward(prepared):
-        task = whole_task(prepared, "walk", layer.ply)
+        task = whole_task(prepared, layer.ply)
         planes[layer.ply] = layer.stored.copy()
-        tallies[layer.ply] = count_task(prepared, task, Own(layer.values, 0), fetch, Room())
+        tallies[layer.ply] = count_task(prepared, task, Own(layer.values, 0), Room())
     return planes, tallies
 
 

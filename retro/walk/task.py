@@ -14,7 +14,7 @@ from __future__ import annotations
 from itertools import zip_longest
 from typing import Literal, NamedTuple
 
-Walk = Literal["alive", "walk"]  # forward: one plane; back: win and loss, and numbers
+Walk = Literal["alive", "walk"]  # forward, which only sorted keys need, and back
 STEP: dict[Walk, int] = {"alive": -1, "walk": 1}  # to the ply that is read
 
 
@@ -24,15 +24,15 @@ class Planes(NamedTuple):
     With distances the numbers of a layer (`halves.distances`) are at most half of its empty
     cells, and every bit of them has a plane.
 
-    >>> [Planes(42).of("walk", 0), *(Planes(42, True).of("walk", ply) for ply in (0, 30, 42))]
+    >>> [Planes(42).of(0), *(Planes(42, True).of(ply) for ply in (0, 30, 42))]
     [2, 7, 5, 2]
     """
 
     cells: int
     distances: bool = False
 
-    def of(self, walk: Walk, ply: int) -> int:
-        return 1 if walk == "alive" else 2 + self.numbers(ply)
+    def of(self, ply: int) -> int:
+        return 2 + self.numbers(ply)
 
     def numbers(self, ply: int) -> int:
         """Planes for the bits of numbers."""

@@ -1,7 +1,7 @@
 """Building a table: planned, refused if it does not fit, resumable, whole or not there.
 
     plan      what it will take                                         `plan`
-    walks     forward and back; what is finished is kept in parts       `halves`, `keys`
+    walk      layer by layer; what is finished is kept in parts         `halves`, `keys`
     join      the parts become the finished file
 
 Whatever stops a build, the same call goes on from the parts that are whole, on any number of
@@ -83,8 +83,8 @@ def plan(
     processes
         Work in so many processes instead, each with its own share of the memory.
     counts
-        Without them there is no forward walk, a third of the time; the values are the same.
-        Connect Four only: the walk forward of other games also finds what there is to store.
+        Positions are counted in any case, which costs next to nothing. Of Connect Four `False`
+        is accepted, and says so.
     distances
         Also keep in how many plies every position ends; the values are the same. Of every game.
     cluster
@@ -218,6 +218,8 @@ def build(
         specs = pool.specs() if pool is not None else ()
         found = _plan(start, plies, options, specs)
         _require_fit(found, beside, announce)
+        if not options.counts:
+            announce("counting costs next to nothing: positions are counted all the same")
         resume, was_begun = Resume(announce), is_begun(beside)
         for place in dict.fromkeys([where, beside]):
             stack.enter_context(only_builder(place))

@@ -24,7 +24,7 @@ class PlyPlan(NamedTuple):
     seconds: float  # both walks
     memory: int  # bytes, if the whole layer is in memory
     groups: int = 0  # Connect Four: what is fetched and written at once
-    tasks: int = 0  # of both walks
+    tasks: int = 0
     largest: int = 0  # bytes of the task of one group that needs most
 
 
@@ -39,8 +39,7 @@ class Labour(NamedTuple):
     last_busy: float  # of the time of the last ten plies: how much of it workers work
     traffic: int  # bytes that tasks read and write
     stored: int  # positions, with padding
-    uncut_forward: int  # bytes that the largest block would take with all it reads, if it were
-    uncut_back: int  # ... not cut into strips; of either walk
+    uncut: int  # bytes that the largest block would take with all it reads, if it were not cut
 
 
 class WorkerSpec(NamedTuple):

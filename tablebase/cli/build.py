@@ -80,7 +80,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
         "--counts",
         choices=("on", "off"),
         default="on",
-        help="off: no forward walk, no counts of positions; a third of the time (connect4 only)",
+        help="off: accepted, but counting costs next to nothing and is done (connect4 only)",
     )
     parser.add_argument(
         "--distances",

@@ -203,8 +203,7 @@ def _print_labour(labour: Labour) -> None:
     print(f"in the last ten plies they work {labour.last_busy:.0%} of it")
     print(f"traffic           {size(labour.traffic)} read and written by tasks")
     print(f"stored            {labour.stored:.3g} positions, with padding")
-    print(f"largest block     {size(labour.uncut_forward)} forward, ", end="")
-    print(f"{size(labour.uncut_back)} back, with all it reads; cut into strips")
+    print(f"largest block     {size(labour.uncut)} with all it reads; cut into strips")
 
 
 def print_verified(table: Table, done: Verified) -> None:

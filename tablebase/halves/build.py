@@ -1,8 +1,7 @@
 """Building a table: one loop over plies and tasks, on any executor, resumable after every task.
 
-    forward walk    root ... full board    marks what can arise and counts it
-    backward walk   full board ... root    values; every task counts, packs and writes its own
-    join            the plies become the finished file
+    walk   full board ... root    values; every task counts, packs and writes its own
+    join   the plies become the finished file
 
 Each ply is cut into tasks (`retro.walk.task`) that threads, processes or a cluster run in any
 order: first those that make mirrored blocks of the layer before, unless that is in memory, then
@@ -20,7 +19,7 @@ import contextlib
 import time
 from collections import Counter, defaultdict
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from typing import TYPE_CHECKING, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, TypeVar
 
 from retro.errors import ChecksumError, DamagedFileError, LostGroupError, StorageError
 from retro.index.halves.sizes import layout_sizes
@@ -28,7 +27,7 @@ from retro.walk.halves.batches import Cutter, groups_side
 from retro.walk.halves.layers import split_task, whole_task
 from retro.walk.halves.mirroring import mirror_tasks
 from retro.walk.halves.task import is_first_layer
-from retro.walk.task import STEP, Tally, Task
+from retro.walk.task import Tally, Task
 from tablebase.building.plan import Progress
 from tablebase.files.packing import ChunkJoiner, pack_chunk
 from tablebase.halves.format import CHUNK_WORDS, PlyRecord, plane_digest
@@ -40,18 +39,14 @@ from tablebase.halves.store import write_table
 from tablebase.halves.work import Elsewhere, Site, Threads, prepare_header
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from pathlib import Path
 
-    from retro.walk.halves.prepared import Prepared
-    from retro.walk.task import Walk
     from tablebase.building.resume import Resume
     from tablebase.halves.plan import Shift
     from tablebase.halves.work import Crew
 
-Phase = Literal["forward", "backward"]
 Result = TypeVar("Result")
-PHASES: dict[Walk, Phase] = {"alive": "forward", "walk": "backward"}
 SECONDS_FOR_MARKS = 90  # network file systems show new files after a minute at most
 TIMES_MADE_AGAIN = 3  # a group that is lost more often is lost for good
 
@@ -70,11 +65,9 @@ def run(plan: Estimate, path: Path, order: Order) -> None:
 def _run_in_memory(plan: Estimate, path: Path, report: Callable[[Progress], None]) -> None:
     """A build that is short: nothing touches the disk but the table."""
     store = MemoryStore(plan.header)
-    site = Site(_prepare(plan), store)
+    site = Site(prepare_header(plan.header, plan.workers), store)
     with contextlib.closing(Threads(site, plan.workers, warm=True)) as crew:
         build = _Build(plan, site, crew, Order(report=report))
-        if plan.header.counts:
-            build.mark(plan.header.counted_plies[-1])
         build.walk(plan.header.counted_plies[-1])
     write_table(path, plan.header, map(store.content, plan.header.counted_plies), plan.stored // 64)
 
@@ -82,27 +75,11 @@ def _run_in_memory(plan: Estimate, path: Path, report: Callable[[Progress], None
 def _run_in_files(plan: Estimate, partial: PartialTable, order: Order) -> None:
     """A build that can be stopped at any moment and goes on from its files."""
     first_ply = _resume(partial, order.restart)
-    site = Site(_prepare(plan), partial)
+    site = Site(prepare_header(plan.header, plan.workers), partial)
     with contextlib.closing(_crew(plan, partial, site, order)) as crew:
         build = _Build(plan, site, crew, order)
-        if plan.header.counts:
-            build.mark(first_ply)
         build.walk(first_ply)
     partial.join(plan.stored // 64)
-
-
-def count_positions(plan: Estimate, folder: Path) -> Iterator[tuple[int, Tally]]:
-    """The walk forward alone, by the tasks of a build: what there is of every ply.
-
-    Within the plan's memory; the groups of two layers lie in a folder.
-    """
-    partial = PartialTable(folder / "counts", plan.header)
-    partial.open()
-    site = Site(_prepare(plan), partial)
-    with contextlib.closing(Threads(site, plan.workers, warm=plan.is_whole)) as crew:
-        build = _Build(plan, site, crew, Order())
-        for ply in plan.header.counted_plies:
-            yield ply, build.count(ply)
 
 
 def _crew(plan: Estimate, partial: PartialTable, site: Site, order: Order) -> Crew:
@@ -113,14 +90,6 @@ def _crew(plan: Estimate, partial: PartialTable, site: Site, order: Order) -> Cr
     if plan.processes:
         return Elsewhere(partial, local_processes(plan.workers))
     return Threads(site, plan.workers, warm=plan.is_whole)
-
-
-def _prepare(plan: Estimate) -> Prepared:
-    """The board of a plan made ready to walk."""
-    prepared = prepare_header(plan.header, plan.workers)
-    if plan.header.counts:
-        assert prepared.forward  # made once, not by every thread
-    return prepared
 
 
 def _resume(partial: PartialTable, restart: Resume) -> int:
@@ -152,14 +121,14 @@ def _resume(partial: PartialTable, restart: Resume) -> int:
 class Mending:
     """Has lost groups made again, however many layers up they were lost, and tries once more."""
 
-    def __init__(self, crew: Crew, memory: dict[Walk, int], restart: Resume) -> None:
+    def __init__(self, crew: Crew, memory: int, restart: Resume) -> None:
         self._crew, self._memory, self._restart = crew, memory, restart
-        self._made: dict[tuple[str, int, int], int] = {}  # when each was made again
+        self._made: dict[tuple[int, int], int] = {}  # when each was made again
         self.clock = 0  # how many were made again
 
     def insist(self, action: Callable[[], Result]) -> Result:
         """What an action gives, once every group that it misses is there."""
-        lost: Counter[tuple[str, int, int]] = Counter()
+        lost: Counter[tuple[int, int]] = Counter()
         while True:
             began = self.clock
             try:
@@ -167,19 +136,18 @@ class Mending:
             except LostGroupError as error:
                 self.mend(error, began, lost)
 
-    def mend(self, error: LostGroupError, began: int, lost: Counter[tuple[str, int, int]]) -> None:
+    def mend(self, error: LostGroupError, began: int, lost: Counter[tuple[int, int]]) -> None:
         """Have a lost group made again, unless it was since its reader began.
 
         `lost` counts what the reader has missed.
         """
-        name = error.walk, error.ply, error.number
+        name = error.ply, error.number
         lost[name] += 1
         if lost[name] > TIMES_MADE_AGAIN:
             raise ChecksumError(f"{error}; it was made again {TIMES_MADE_AGAIN} times") from error
         if self._made.get(name, -1) < began:
             self._restart.rebuilds(str(error))
-            walk, number = cast("Walk", error.walk), error.number
-            task = Task(walk, error.ply, number, number + 1, self._memory[walk])
+            task = Task("walk", error.ply, error.number, error.number + 1, self._memory)
             self.insist(lambda: self._crew.remake(task).result())
             self._made[name] = self.clock
             self.clock += 1
@@ -195,52 +163,24 @@ class _Build:
         self._cutter = Cutter(self._sizes, distances=site.prepared.planes.distances)
         self._words = site.prepared.layout.stored_words
 
-    def mark(self, last_ply: int) -> None:
-        """Walk forward to the ply where the backward walk begins."""
-        plies = range(self._site.prepared.layout.first_ply, last_ply + 1)
-        self._walk("alive", plies, [ply for ply in plies if self._is_marked(ply)])
-
-    def count(self, ply: int) -> Tally:
-        """Walk forward to a ply from the one before; groups further back are forgotten."""
-        store = self._site.store
-        self._walk("alive", range(ply, ply + 1), [])
-        store.forget_groups("alive", [ply - 2])
-        found = Tally()
-        for member in store.committed("alive", ply):
-            found = found.plus(member.tally)
-        return found
-
-    def _is_marked(self, ply: int) -> bool:
-        return not self._to_do("alive", ply)
-
     def walk(self, first_ply: int) -> None:
         """Walk back from where the finished plies end, finishing every ply."""
-        self._site.prepared.forget_forward()
-        layout = self._site.prepared.layout
-        plies = range(layout.plies - 1, layout.first_ply - 1, -1)
-        self._walk("walk", plies, [ply for ply in plies if ply > first_ply])
+        layout, words = self._site.prepared.layout, 64 * self._words
+        resumed = done = int(words[first_ply + 1 :].sum())
+        total = int(words.sum())
+        for ply in range(first_ply, layout.first_ply - 1, -1):
+            here = Progress("backward", ply, done, total, resumed)
+            self._walk_ply(ply, here)
+            self._finish(ply)
+            done += int(words[ply])
+            self._order.report(here._replace(done=done))
 
-    def _walk(self, walk: Walk, plies: range, finished: list[int]) -> None:
-        resumed = done = 64 * int(self._words[finished].sum())
-        total = 64 * int(self._words[list(plies)].sum())
-        for ply in plies:
-            if ply not in finished:
-                here = Progress(PHASES[walk], ply, done, total, resumed)
-                self._walk_ply(walk, ply, here)
-                if walk == "walk":
-                    self._finish(ply)
-                elif ply > plies[0]:  # what was mirrored is made again should it be wanted
-                    groups = self._site.prepared.groups(ply - 1)
-                    self._site.store.forget_groups(walk, [ply - 1], len(groups))
-                done += 64 * int(self._words[ply])
-                self._order.report(here._replace(done=done))
-
-    def _to_do(self, walk: Walk, ply: int, *, mirrored: bool = False) -> list[Task]:
+    def _to_do(self, ply: int, *, mirrored: bool = False) -> list[Task]:
         """The stretches of groups of a ply that no task has done yet."""
         prepared = self._site.prepared
-        whole = whole_task(prepared, walk, ply)
+        whole = whole_task(prepared, ply)
         if mirrored:
-            whole = whole._replace(first=whole.last, last=len(prepared.readable(walk, ply)))
+            whole = whole._replace(first=whole.last, last=len(prepared.readable(ply)))
         gaps, at = [], whole.first
         for done in self._done(whole):
             gaps.append(whole._replace(first=at, last=done.task.first))
@@ -250,37 +190,37 @@ class _Build:
 
     def _done(self, whole: Task) -> list[Committed]:
         """The tasks within another that are done."""
-        found = self._site.store.committed(whole.walk, whole.ply)
+        found = self._site.store.committed(whole.ply)
         return [done for done in found if whole.first <= done.task.first < whole.last]
 
-    def _walk_ply(self, walk: Walk, ply: int, here: Progress) -> None:
+    def _walk_ply(self, ply: int, here: Progress) -> None:
         """Run the tasks of a layer that are not done."""
-        shift = self._plan.shifts[walk, ply]
-        layer = whole_task(self._site.prepared, walk, ply)
+        shift = self._plan.shifts[ply]
+        layer = whole_task(self._site.prepared, ply)
         done = [member.task for member in self._done(layer)]
-        gaps = self._to_do(walk, ply)
+        gaps = self._to_do(ply)
         if (
             shift.task_memory is not None
             and gaps
             and not is_first_layer(self._site.prepared, layer)
         ):
-            self._mirror_ply(walk, ply + STEP[walk], shift.mirroring or shift)
+            self._mirror_ply(ply + 1, shift.mirroring or shift)
         self._mending.insist(lambda: self._crew.start(layer, shift.workers, done))
         tasks = [task for gap in gaps for task in self._cut(gap, shift)]
         self._run(tasks, shift, here, len(done))
-        self._await_marks(walk, ply)
+        self._await_marks(ply)
 
-    def _mirror_ply(self, walk: Walk, ply: int, shift: Shift) -> None:
+    def _mirror_ply(self, ply: int, shift: Shift) -> None:
         """Make the mirrored blocks of a layer that the next one reads."""
         prepared, pieces = self._site.prepared, TASKS_PER_WORKER * shift.workers
         assert shift.task_memory is not None
         tasks: list[Task] = []
-        for gap in self._to_do(walk, ply, mirrored=True):
+        for gap in self._to_do(ply, mirrored=True):
             tasks += mirror_tasks(prepared, gap, shift.task_memory, pieces)
         if tasks:
             self._crew.start(tasks[0], shift.workers, [])
             self._run(tasks, shift)
-            self._await_marks(walk, ply, mirrored=True)
+            self._await_marks(ply, mirrored=True)
 
     def _run(
         self, tasks: list[Task], shift: Shift, here: Progress | None = None, done: int = 0
@@ -289,7 +229,7 @@ class _Build:
 
         Those that walk a layer, of which so many are done, tell how far it has come.
         """
-        lost: dict[Task, Counter[tuple[str, int, int]]] = defaultdict(Counter)
+        lost: dict[Task, Counter[tuple[int, int]]] = defaultdict(Counter)
         tasks.reverse()
         running: dict[Future[Tally], tuple[Task, int]] = {}
         pool, number = self._order.pool, done + len(tasks)
@@ -313,10 +253,10 @@ class _Build:
                 told = here._replace(done=here.done + share, tasks=(committed, number))
                 self._order.report(told._replace(workers=pool.workers))
 
-    def _await_marks(self, walk: Walk, ply: int, *, mirrored: bool = False) -> None:
+    def _await_marks(self, ply: int, *, mirrored: bool = False) -> None:
         """Wait until the marks of all tasks are seen: a disk that others write may be slow."""
         for _ in range(SECONDS_FOR_MARKS):
-            if not self._to_do(walk, ply, mirrored=mirrored):
+            if not self._to_do(ply, mirrored=mirrored):
                 return
             time.sleep(1)
         raise StorageError(f"tasks of ply {ply} are done, but their files are not to be seen")
@@ -332,7 +272,7 @@ class _Build:
     def _finish(self, ply: int) -> None:
         """All tasks of a ply are done: join the chunks between them, count, forget."""
         store, words = self._site.store, int(self._words[ply])
-        done = self._done(whole_task(self._site.prepared, "walk", ply))
+        done = self._done(whole_task(self._site.prepared, ply))
         joiner = ChunkJoiner(words)
         joined = (
             pack_chunk(*chunk, min(CHUNK_WORDS, words))
@@ -343,7 +283,7 @@ class _Build:
         def record(digests: dict[int, bytes]) -> PlyRecord:
             """What the tasks and the digests of the joined chunks tell of the ply."""
             tally = Tally()
-            for member in (*done, *store.committed("alive", ply)):
+            for member in done:
                 digests.update(member.chunks.digests())
                 tally = tally.plus(member.tally)
             is_kept = ply in store.header.plies
@@ -351,8 +291,7 @@ class _Build:
             return _record(ply, tally, sha)
 
         store.finish_ply(ply, words, joined, record)
-        store.forget_groups("alive", [ply])
-        store.forget_groups("walk", range(ply + 2, len(self._words)))
+        store.forget_groups(range(ply + 2, len(self._words)))
 
 
 def _record(ply: int, tally: Tally, sha256: str) -> PlyRecord:

@@ -4,8 +4,7 @@
              successors' by the plain rules, and what a plain forward search
              finds where the game is near its end; digests of the chunks that are asked
     quick    header and digests, chunk by chunk, on all cores; the number of legal positions of
-             every ply, where two layers of a forward walk fit into `MOST_BYTES_COUNTED`. Those of
-             giants are counted on request, by the tasks of a build
+             every ply, of giants on request: 7x6 takes four minutes of one core
     sample   both
     full     every stored unfinished position: its value is the best over its
              successors; it is blank where the format says so; and the legal
@@ -21,11 +20,8 @@ A fault raises `VerificationError` (or `ChecksumError`) and names the position.
 
 from __future__ import annotations
 
-import shutil
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -39,20 +35,18 @@ from retro.games.values import VALUE_NAMES
 from retro.index.halves.listing import Stretch, stretch_positions, stretches
 from retro.index.halves.ranking import rank_many
 from retro.jit import entry
-from retro.walk.halves.layers import forward, prepare
+from retro.walk.halves.layer import Rooms
+from retro.walk.halves.layers import count_layer
+from retro.walk.halves.prepared import prepare_layout
+from retro.walk.halves.task import live_blocks
 from tablebase.answers import Verified
-from tablebase.halves.build import count_positions
-from tablebase.halves.plan import estimate_build
 from tablebase.halves.reader import mirror_words
 from tablebase.machine import available_memory
 from tablebase.units import size
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from numpy.typing import NDArray
 
-    from retro.walk.task import Tally
     from tablebase.answers import Level, Report
     from tablebase.halves.reader import HalvesReader
     from tablebase.halves.store import Values
@@ -61,7 +55,7 @@ if TYPE_CHECKING:
 
 SAMPLES_PER_PLY = 200
 PIECE = 64  # chunks that a thread checks before it tells
-MOST_BYTES_COUNTED = 2_000_000_000  # 6x6 and 7x5 take less, 7x6 takes 80 GB
+MOST_COUNTED = 10**12  # positions with padding: a minute; 7x6 has four times as many
 SEARCH_EMPTY_CELLS = 12  # a plain search settles so many empty cells at once
 NOT_PLAYABLE, WINS, GOES_ON = 0, 1, 2
 NOTHING = -30_000  # below every score
@@ -86,10 +80,10 @@ def check(
         root = table.counts[0]
         if root.win - root.loss != table.value:
             raise VerificationError(f"{table.path}: the value of the root is not its ply's")
-    fits = 16 * int(table.layout.layer_words.max()) <= MOST_BYTES_COUNTED
-    is_counted = counts or level == "full" or (fits and level != "spot")
+    is_small = 64 * int(table.layout.stored_words.sum()) <= MOST_COUNTED
+    is_counted = counts or level == "full" or (is_small and level != "spot")
     if is_counted and table.is_counted:
-        _check_counts(table, report, in_memory=fits or level == "full")
+        _check_counts(table, report)
     if level in ("spot", "sample"):
         rng = np.random.default_rng(seed)
         for ply in table.header.plies[:-1]:  # whose successors are there, too
@@ -105,43 +99,23 @@ def check(
     return Verified(level, checked_plies, counted, positions, searched, 0, 0.0)
 
 
-def _check_counts(table: HalvesReader, report: Report, *, in_memory: bool) -> None:
-    """Legal and finished positions of every ply, by a forward walk."""
-    if in_memory:
-        prepared = prepare(table.board, table.header.left_columns, root=table.root)
-        counted = ((layer.ply, tally) for tally, layer in forward(prepared))
-        _compare_counts(table, counted, report)
-        return
-    plan = estimate_build(table.board, root=table.root)
-    with TemporaryDirectory() as folder:
-        needed, free = plan.disk // 4, shutil.disk_usage(folder).free  # two layers of forty
-        if needed > free:
-            raise DoesNotFitError(
-                f"{table.path}: counting takes {size(needed)} of disk, {size(free)} are free in "
-                f"{folder}"
-            )
-        _compare_counts(table, count_positions(plan, Path(folder)), report)
-
-
-def _compare_counts(
-    table: HalvesReader, counted: Iterable[tuple[int, Tally]], report: Report
-) -> None:
-    words = table.layout.stored_words
-    for ply, tally in counted:
-        report("counts", ply, float(words[: ply + 1].sum() / words.sum()))
-        stored = table.record(ply)
-        _compare_count(table, ply, "positions", stored.positions, tally.positions)
-        _compare_count(table, ply, "terminal", stored.terminal, tally.terminal)
-        decided = stored.win + stored.draw + stored.loss
-        _compare_count(table, ply, "win, draw and loss", decided, tally.positions)
+def _check_counts(table: HalvesReader, report: Report) -> None:
+    """Legal and finished positions of every ply, in closed form."""
+    prepared, rooms, words = prepare_layout(table.layout), Rooms(), table.layout.stored_words
+    with ThreadPoolExecutor(available_cores()) as pool:
+        for ply in table.header.counted_plies:
+            report("counts", ply, float(words[:ply].sum() / words.sum()))
+            tally, stored = count_layer(prepared, ply, pool, rooms), table.record(ply)
+            _compare_count(table, ply, "positions", stored.positions, tally.positions)
+            _compare_count(table, ply, "terminal", stored.terminal, tally.terminal)
+            decided = stored.win + stored.draw + stored.loss
+            _compare_count(table, ply, "win, draw and loss", decided, tally.positions)
 
 
 def _require_memory(table: HalvesReader) -> None:
-    """Refuse a full check that does not fit: it takes every layer of a forward walk, and two
-    layers of values whole."""
-    words, planes = table.layout.stored_words, len(table.header.planes(table.header.first_ply))
-    walked = 2 * int(table.layout.layer_words.max())
-    taken = 8 * (int(words.sum()) + 3 * planes * int(words.max()) + walked)
+    """Refuse a full check that does not fit: it takes a layer of values three times, whole."""
+    planes = len(table.header.planes(table.header.first_ply))
+    taken = 8 * (3 * planes + 2) * int(table.layout.stored_words.max())
     free = available_memory()
     if free is not None and taken > free:
         raise DoesNotFitError(
@@ -285,8 +259,7 @@ def _check_all(table: HalvesReader, report: Report) -> int:
     again, one position at a time; what the file has must agree.
     """
     checked = 0
-    prepared = prepare(table.board, table.header.left_columns, root=table.root)
-    alive = {layer.ply: layer.stored[0].copy() for _, layer in forward(prepared)}
+    prepared = prepare_layout(table.layout)
     after = np.zeros((2, 0), np.uint64)
     by_plies = table.header.counts and table.has_distances
     with ThreadPoolExecutor(available_cores()) as pool:
@@ -295,7 +268,8 @@ def _check_all(table: HalvesReader, report: Report) -> int:
             stored = table.read_checked(ply) if ply in table.header.plies else None
             planes = len(table.header.planes(ply))
             solved = np.zeros((planes, table.layout.stored_words[ply]), np.uint64)
-            check = partial(_check_stretch, table, stored, solved, after, alive[ply])
+            alive = np.concatenate([live for _, live in live_blocks(prepared, ply)])
+            check = partial(_check_stretch, table, stored, solved, after, alive)
             nothing = np.zeros(COUNTS, np.int64)
             found = np.sum([*pool.map(check, stretches(table.layout, ply)), nothing], axis=0)
             record = table.record(ply)

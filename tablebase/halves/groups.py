@@ -14,8 +14,6 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from retro.errors import LostGroupError
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
@@ -24,7 +22,7 @@ if TYPE_CHECKING:
 
     from retro.walk.halves.layer import Group
     from retro.walk.halves.task import Stretch
-    from retro.walk.task import Tally, Task, Walk
+    from retro.walk.task import Tally, Task
     from tablebase.files.packing import Chunk, Fragment
     from tablebase.halves.format import Header, PlyRecord
 
@@ -100,20 +98,18 @@ class GroupStore(Protocol):
     """What a build writes and reads again. Called from several threads or processes."""
 
     header: Header
-    keeps_values: bool  # whether groups of the backward walk are written, too
+    keeps_values: bool  # whether groups are written
 
-    def write_group(self, walk: Walk, ply: int, group: Group, planes: Words) -> None:
+    def write_group(self, ply: int, group: Group, planes: Words) -> None:
         """Keep the words of a group."""
         ...
 
-    def fetch(
-        self, walk: Walk, ply: int, group: Group, wanted: Sequence[Stretch], planes: Words
-    ) -> None:
+    def fetch(self, ply: int, group: Group, wanted: Sequence[Stretch], planes: Words) -> None:
         """Fill planes in place with stretches of a group; raises `LostGroupError`."""
         ...
 
-    def forget_groups(self, walk: Walk, plies: Iterable[int], first: int = 0) -> None:
-        """The groups of these plies, from a number on, are not read any more."""
+    def forget_groups(self, plies: Iterable[int]) -> None:
+        """The groups of these plies are not read any more."""
         ...
 
     def begin(self, task: Task) -> TaskWriter:
@@ -124,7 +120,7 @@ class GroupStore(Protocol):
         """A task is done: the last thing that is written of it."""
         ...
 
-    def committed(self, walk: Walk, ply: int) -> list[Committed]:
+    def committed(self, ply: int) -> list[Committed]:
         """The tasks of a ply that are done, in order; no group is in two of them."""
         ...
 
@@ -173,29 +169,17 @@ class MemoryStore:
 
     def __init__(self, header: Header) -> None:
         self.header = header
-        self._groups: dict[tuple[Walk, int, int], Words] = {}
         self._done: dict[Task, tuple[Tally, MemoryChunks]] = {}
         self._plies: dict[int, PlyContent] = {}
 
-    def write_group(self, walk: Walk, ply: int, group: Group, planes: Words) -> None:
-        self._groups[walk, ply, group.number] = planes.copy()
+    def write_group(self, ply: int, group: Group, planes: Words) -> None:
+        raise AssertionError("groups stay in the layer that was walked")
 
-    def fetch(
-        self, walk: Walk, ply: int, group: Group, wanted: Sequence[Stretch], planes: Words
-    ) -> None:
-        found = self._groups.get((walk, ply, group.number))
-        if found is None:
-            message = f"group {group.number} of ply {ply} ({walk}) is not in memory"
-            raise LostGroupError(message, walk, ply, group.number)
-        for begin, end, place in wanted:
-            words = found[:, begin - group.begin : end - group.begin]
-            planes[:, place : place + end - begin] = words
+    def fetch(self, ply: int, group: Group, wanted: Sequence[Stretch], planes: Words) -> None:
+        raise AssertionError("groups stay in the layer that was walked")
 
-    def forget_groups(self, walk: Walk, plies: Iterable[int], first: int = 0) -> None:
-        plies = set(plies)
-        for name in list(self._groups):
-            if name[0] == walk and name[1] in plies and name[2] >= first:
-                del self._groups[name]
+    def forget_groups(self, plies: Iterable[int]) -> None:
+        pass
 
     def begin(self, task: Task) -> MemoryChunks:
         return MemoryChunks()
@@ -204,14 +188,14 @@ class MemoryStore:
         assert isinstance(writer, MemoryChunks)
         self._done[task] = (tally, writer)
 
-    def committed(self, walk: Walk, ply: int) -> list[Committed]:
-        tasks = sorted(task for task in self._done if (task.walk, task.ply) == (walk, ply))
+    def committed(self, ply: int) -> list[Committed]:
+        tasks = sorted(task for task in self._done if task.ply == ply)
         return [Committed(task, *self._done[task]) for task in tasks]
 
     def finish_ply(self, ply: int, words: int, joined: Iterable[Chunk], record: Recorder) -> None:
         chunks = MemoryChunks()
         chunks.add(list(joined))
-        done = [member.chunks for member in self.committed("walk", ply)]
+        done = [member.chunks for member in self.committed(ply)]
         self._plies[ply] = PlyContent(record(dict(chunks.digests())), words, chunks, done)
 
     def content(self, ply: int) -> PlyContent:

@@ -1,12 +1,9 @@
 """How much memory a build takes, byte by byte, from counts alone.
 
     base      interpreter, numba and its kernels, h5py
-    lists     what every process needs of a board: planes, maps, segments, offsets
-    worker    what one worker has beside its task: buffers, tables of places
+    lists     what every process needs of a board: planes, maps, segments, offsets, classes
+    worker    what one worker has beside its task: buffers, tables of places, planes to count with
     task      what it walks, what it fetches, what it mirrors
-
-The two walks come one after the other, and each has its own: the forward walk lists what has
-just ended, which is forgotten afterwards; the backward walk packs what it leaves.
 
 Each is at least what a build then takes: a test holds the peak of real builds against it.
 """
@@ -23,7 +20,7 @@ from retro.walk.halves.batches import counted_groups, largest_uncut
 from retro.walk.halves.planes import plane_words
 from retro.walk.halves.plans import cross_lines
 from retro.walk.halves.segments import make_middle, mask_words, segments_at_most
-from retro.walk.task import STEP, Planes
+from retro.walk.task import Planes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,7 +28,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from retro.index.halves.sizes import Counted, Sizes
-    from retro.walk.task import Walk
     from tablebase.halves.format import Header
 
 BASE = 200_000_000  # 190 MB with all kernels loaded
@@ -39,13 +35,15 @@ COMPILING = 220_000_000  # more than that, if this process compiles them
 BYTES_PER_CHUNK = 1_200  # of a ply, when its list is read, joined and written
 ROWS_AT_ONCE = 64  # that any group can read
 MANY = 10_000  # pieces keep any number of workers busy
+MOST_CLASSES = 128  # of a group: 7x6 has 79
+LABELLING = 150  # bytes of a right colouring while its class is found
+ENDING = 300  # bytes of a just ended right colouring while it is listed
 WORKER = 24_000_000  # zstd's own tables, chunks on their way, the interpreter's arenas
 
 
 class Needs(NamedTuple):
-    """What one layer of one walk needs."""
+    """What one layer needs."""
 
-    walk: Walk
     ply: int
     groups: int
     largest: int  # bytes of the smallest task that can walk any group
@@ -61,10 +59,10 @@ def base_memory() -> int:
     return BASE if shelf().is_writable() else BASE + COMPILING
 
 
-def lists_memory(counted: Counted, header: Header, walk: Walk) -> int:
-    """Bytes of the lists of a board while they are made and used for a walk."""
+def lists_memory(counted: Counted, header: Header) -> int:
+    """Bytes of the lists of a board while they are made and used."""
     sizes, height = counted.sizes, header.height
-    left_columns, right_columns = header.left_columns, header.width - header.left_columns
+    right_columns = header.width - header.left_columns
     rights, blocks = int(counted.right.sum()), sizes.words.size
     offsets = 8 * blocks * (right_columns * height + 2)
     tables = 40 * blocks  # plies, blocks and sizes as they are made and cut
@@ -75,15 +73,22 @@ def lists_memory(counted: Counted, header: Header, walk: Walk) -> int:
     total = offsets + tables + starts + left + right + maps
     if not sizes.stored.all():
         total += _mirror_memory(counted, header)
-    if walk == "alive":
-        total += 4 * rights * right_columns
-        ended = _ended(counted.right, sizes.right_heights, sizes.right_base, height)
-        total += int(ended.sum()) * (16 + 4 + 8 * right_columns)
-        ended = _ended(counted.left, sizes.left_heights, sizes.left_base, height)
-        total += 16 * left_columns * int(((ended + 63) // 64).sum()) + 24 * ended.size
-        # Listed one profile after another, before any worker takes its share.
-        total += max(0, 8 * int(ended.sum(axis=1).max()) - WORKER)
-    return total
+    return total + _counting_memory(counted, header)
+
+
+def _counting_memory(counted: Counted, header: Header) -> int:
+    """Bytes of classes and of what has just ended; of making them what no worker takes later."""
+    sizes, height = counted.sizes, header.height
+    left_columns, right_columns = header.left_columns, header.width - header.left_columns
+    lefts, rights = int(counted.left.sum()), int(counted.right.sum())
+    bits = 16 * max(1, -(-len(cross_lines(header.board, left_columns)[0]) // 64))
+    ended = int(_ended(counted.right, sizes.right_heights, sizes.right_base, height).sum())
+    total = 2 * lefts + (4 + 2 * right_columns + bits) * rights
+    total += (2 + 2 * right_columns + bits) * ended + 16 * counted.right.size
+    listing = LABELLING * rights + ENDING * ended
+    ends = _ended(counted.left, sizes.left_heights, sizes.left_base, height)
+    total += 16 * left_columns * int(((ends + 63) // 64).sum()) + 24 * ends.size
+    return total + max(0, listing - WORKER, 8 * int(ends.sum(axis=1).max()) - WORKER)
 
 
 def _planes_memory(counts: NDArray[np.int64], heights: NDArray[np.int64], height: int) -> int:
@@ -128,24 +133,20 @@ def _mirror_memory(counted: Counted, header: Header) -> int:
 
 
 def find_needs(counted: Counted, header: Header) -> Iterator[Needs]:
-    """What every layer of both walks needs."""
+    """What every layer needs."""
     sizes = counted.sizes
     planes = Planes(header.board.cells, bool(header.distances))
-    walks: tuple[Walk, ...] = ("alive", "walk") if header.counts else ("walk",)
-    longest = int(counted.left.max()) // 64 + 1
-    for walk in walks:
-        mirrored = Mirrored(counted, walk)
-        edge = sizes.first_ply if walk == "alive" else sizes.last_ply
-        for ply in header.counted_plies:
-            here, (groups, largest) = planes.of(walk, ply), counted_groups(sizes, ply)
-            own = largest + longest
-            # At least as much again for what is read: a row at a time would do.
-            needed = here * (own + max(own, ROWS_AT_ONCE * longest))
-            of = mirrored.of(ply + STEP[walk]) if ply != edge else NOTHING
-            making = here * (of.group + of.source) if of.words else 0
-            uncut = here * largest_uncut(sizes, ply, 0 if ply == edge else STEP[walk])
-            words = (8 * needed, own, 8 * making, of.words, 8 * uncut)
-            yield Needs(walk, ply, groups, *words, of.rectangles)
+    longest, mirrored = int(counted.left.max()) // 64 + 1, Mirrored(counted)
+    for ply in header.counted_plies:
+        here, (groups, largest) = planes.of(ply), counted_groups(sizes, ply)
+        own = largest + longest
+        # At least as much again for what is read: a row at a time would do.
+        needed = here * (own + max(own, ROWS_AT_ONCE * longest))
+        of = mirrored.of(ply + 1) if ply != sizes.last_ply else NOTHING
+        making = here * (of.group + of.source) if of.words else 0
+        uncut = here * largest_uncut(sizes, ply)
+        words = (8 * needed, own, 8 * making, of.words, 8 * uncut)
+        yield Needs(ply, groups, *words, of.rectangles)
 
 
 class Making(NamedTuple):
@@ -161,12 +162,12 @@ NOTHING = Making(0, 0, 0, np.zeros(0, np.int64))
 
 
 class Mirrored:
-    """The mirrored blocks that a walk reads, layer by layer."""
+    """The mirrored blocks that the walk reads, layer by layer."""
 
-    def __init__(self, counted: Counted, walk: Walk) -> None:
+    def __init__(self, counted: Counted) -> None:
         self._counted = counted
         self._sizes = sizes = counted.sizes
-        self._left, self._right = np.nonzero(_neighbours(sizes, STEP[walk]) & ~sizes.stored)
+        self._left, self._right = np.nonzero(_neighbours(sizes) & ~sizes.stored)
         self._plies = sizes.left_stones[self._left] + sizes.right_stones[self._right]
         self._words = (counted.left + 63) // 64
 
@@ -205,50 +206,48 @@ class Mirrored:
         return np.asarray(columns * is_any * self._counted.right[right])
 
 
-def _neighbours(sizes: Sizes, step: int) -> NDArray[np.bool_]:
+def _neighbours(sizes: Sizes) -> NDArray[np.bool_]:
     """[left profile, right profile]: whether a stored block of any layer reads it."""
     found = np.zeros_like(sizes.stored)
-    for side, (radix, heights, base) in enumerate(
-        (
-            (sizes.left_radix, sizes.left_heights, sizes.left_base),
-            (sizes.right_radix, sizes.right_heights, sizes.right_base),
-        )
-    ):
-        for column, weight in enumerate(radix):
-            limit = sizes.height if step > 0 else base[column]
-            own = np.flatnonzero(heights[:, column] != limit)
-            if side == 0:
-                found[own + step * weight] |= sizes.stored[own]
-            else:
-                found[:, own + step * weight] |= sizes.stored[:, own]
+    for column, weight in enumerate(sizes.left_radix):
+        own = np.flatnonzero(sizes.left_heights[:, column] != sizes.height)
+        found[own + weight] |= sizes.stored[own]
+    for column, weight in enumerate(sizes.right_radix):
+        own = np.flatnonzero(sizes.right_heights[:, column] != sizes.height)
+        found[:, own + weight] |= sizes.stored[:, own]
     return found
 
 
-def layers_memory(counted: Counted, header: Header, needs: list[Needs], walk: Walk) -> int:
-    """Bytes of two neighbouring layers of a walk, whole, with all that is mirrored of them."""
+def layers_memory(counted: Counted, header: Header, needs: list[Needs]) -> int:
+    """Bytes of two neighbouring layers, whole, with all that is mirrored of them."""
     planes = Planes(header.board.cells, bool(header.distances))
-    mirrored = {need.ply + STEP[walk]: need.mirrored for need in needs if need.walk == walk}
+    mirrored = {need.ply + 1: need.mirrored for need in needs}
     words = [
-        planes.of(walk, ply) * (int(stored) + mirrored.get(ply, 0))
+        planes.of(ply) * (int(stored) + mirrored.get(ply, 0))
         for ply, stored in enumerate(counted.stored_words)
     ]
     return 8 * (max(words[::2]) + max(words[1::2]))
 
 
-def worker_memory(counted: Counted, header: Header, group: int, walk: Walk) -> int:
+def worker_memory(counted: Counted, header: Header, group: int) -> int:
     """Bytes of one worker beside what its task walks and reads; `group` is the largest, in words.
 
-    That is: tables of places, rows to work with, those of both walks, for they are kept; and
-    walking back copies of a group without its blanks, and its live positions.
+    That is: tables of places, rows to work with, planes of classes to count with, and copies of a
+    group without its blanks.
     """
-    sizes = counted.sizes
+    sizes, left_columns = counted.sizes, header.left_columns
     blocks = int(np.convolve(np.bincount(sizes.left_stones), np.bincount(sizes.right_stones)).max())
-    rows = (header.width - header.left_columns) * header.height + 2
-    ended = _ended(counted.left, sizes.left_heights, sizes.left_base, header.height)
-    longest = max(int(counted.left.max()), int(ended.max())) // 64 + 3
-    lines = len(cross_lines(header.board, header.left_columns)[0])
+    rows = (header.width - left_columns) * header.height + 2
+    ends = _ended(counted.left, sizes.left_heights, sizes.left_base, header.height)
+    longest, ended = int(counted.left.max()) // 64 + 3, int(ends.max()) // 64 + 3
+    lines = len(cross_lines(header.board, left_columns)[0])
     planes = len(header.planes(header.counted_plies[0]))
     scratch = 8 * longest * (4 * lines + 8 + 2 * planes) + 6 * int(counted.left.max())
+    by_stones = np.zeros((int(sizes.right_stones.max()) + 1, counted.right.shape[1]), np.int64)
+    np.add.at(by_stones, sizes.right_stones, counted.right)
+    classes, together = min(MOST_CLASSES, int(by_stones.max())), int(by_stones.max())
+    counting = 8 * classes * (longest * (2 + left_columns) + ended * (1 + left_columns))
+    counting += 8 * lines * (2 * longest + 4 * ended) + 128 * ended * (1 + left_columns)
+    counting += 384 * longest + 64 * together
     places = 2 * 4 * sizes.words.size + blocks * (8 * rows + 60 * header.width)
-    copies = (8 + 8 * planes) * group if walk == "walk" else 0
-    return WORKER + scratch + places + copies
+    return WORKER + scratch + counting + places + 8 * planes * group

@@ -2,8 +2,7 @@
 
     tables/connect4-5x4.h5.partial/
         table.txt                  which table, and which options
-        alive-07-0003.zst          a group of the forward walk: which positions can arise
-        walk-07-0003.zst           a group of the backward walk, every position
+        walk-07-0003.zst           a group: the values of every position of it
         walk-07-0003-0008.part     what a task of groups 3 to 7 has left: chunks, its tally last
         ply-07.part                a finished ply: its counts, and the chunks between tasks
     tables/connect4-5x4.h5         at the end joined, synced, renamed
@@ -45,14 +44,13 @@ if TYPE_CHECKING:
 
     from retro.walk.halves.layer import Group
     from retro.walk.halves.task import Stretch
-    from retro.walk.task import Walk
     from tablebase.files.packing import Chunk
     from tablebase.halves.format import Header
     from tablebase.halves.groups import Recorder, TaskWriter
 
     Words = NDArray[np.uint64]
 
-PART_NAME = re.compile(r"(alive|walk)-(\d+)-(\d+)-(\d+)\.part")
+PART_NAME = re.compile(r"walk-(\d+)-(\d+)-(\d+)\.part")
 
 
 def group_rule() -> str:
@@ -117,19 +115,17 @@ class PartialTable:
         """What a file of this table says that it is: exchanged ones are not taken."""
         return f"{path.name} of {self.header!r}"
 
-    def group(self, walk: Walk, ply: int, number: int) -> Path:
-        return self.folder / f"{walk}-{ply:02d}-{number:04d}.zst"
+    def group(self, ply: int, number: int) -> Path:
+        return self.folder / f"walk-{ply:02d}-{number:04d}.zst"
 
-    def write_group(self, walk: Walk, ply: int, group: Group, planes: Words) -> None:
+    def write_group(self, ply: int, group: Group, planes: Words) -> None:
         with storage_errors(self.folder):
-            path = self.group(walk, ply, group.number)
+            path = self.group(ply, group.number)
             with whole_file(path, synced=False, alone=False) as aside, aside.open("wb") as file:
                 write_framed(file, planes, self._name(path))
 
-    def fetch(
-        self, walk: Walk, ply: int, group: Group, wanted: Sequence[Stretch], planes: Words
-    ) -> None:
-        path = self.group(walk, ply, group.number)
+    def fetch(self, ply: int, group: Group, wanted: Sequence[Stretch], planes: Words) -> None:
+        path = self.group(ply, group.number)
         try:
             with reading(path), path.open("rb") as file:
                 shape = len(planes), group.end - group.begin
@@ -139,27 +135,26 @@ class PartialTable:
                     reader.fill(number, inside, plane)
         except ChecksumError as error:
             path.unlink(missing_ok=True)
-            raise LostGroupError(str(error), walk, ply, group.number) from None
+            raise LostGroupError(str(error), "walk", ply, group.number) from None
 
-    def forget_groups(self, walk: Walk, plies: Iterable[int], first: int = 0) -> None:
+    def forget_groups(self, plies: Iterable[int]) -> None:
         for ply in plies:
-            for path in self.folder.glob(f"{walk}-{ply:02d}-*.zst"):
-                if int(path.stem.rpartition("-")[2]) >= first:
-                    path.unlink(missing_ok=True)
+            for path in self.folder.glob(f"walk-{ply:02d}-*.zst"):
+                path.unlink(missing_ok=True)
 
     # Tasks.
 
     def begin(self, task: Task) -> PartWriter:
-        name = f"{task.walk}-{task.ply:02d}-{task.first:04d}-{task.last:04d}.part"
+        name = f"walk-{task.ply:02d}-{task.first:04d}-{task.last:04d}.part"
         return PartWriter(self.folder / name)
 
     def commit(self, task: Task, writer: TaskWriter, tally: Tally) -> None:
         assert isinstance(writer, PartWriter)
         writer.finish({"name": self._name(writer.path), "tally": list(tally)})
 
-    def committed(self, walk: Walk, ply: int) -> list[Committed]:
+    def committed(self, ply: int) -> list[Committed]:
         found: list[Committed] = []
-        for path in self.folder.glob(f"{walk}-{ply:02d}-*.part"):
+        for path in self.folder.glob(f"walk-{ply:02d}-*.part"):
             name = PART_NAME.fullmatch(path.name)
             if name is not None:
                 try:
@@ -167,7 +162,7 @@ class PartialTable:
                 except DamagedFileError:
                     path.unlink(missing_ok=True)
                     continue
-                task = Task(walk, ply, int(name[3]), int(name[4]))
+                task = Task("walk", ply, int(name[2]), int(name[3]))
                 alive, terminal, won, lost, distances = part.said["tally"]
                 tally = Tally(alive, terminal, won, lost, tuple(distances))
                 found.append(Committed(task, tally, part))
@@ -199,7 +194,7 @@ class PartialTable:
         return plies
 
     def finish_ply(self, ply: int, words: int, joined: Iterable[Chunk], record: Recorder) -> None:
-        done = self.committed("walk", ply)
+        done = self.committed(ply)
         names = [member.chunks.path.name for member in done if isinstance(member.chunks, Part)]
         writer = PartWriter(self.part(ply))
         digests: dict[int, bytes] = {}

@@ -1,7 +1,7 @@
 """What a build will take: time, memory, disk. Known before it starts, and refused if too much.
 
 Sizes are exact: colourings are counted, not listed (`retro.index.halves.counting`), and
-every group of every layer of both walks is asked what it reads (`memory.find_needs`). So
+every group of every layer is asked what it reads (`memory.find_needs`). So
 a plan is a promise: what it accepts runs to its end within the memory it was given.
 
     memory   = base + lists + workers * (buffers + task)
@@ -29,7 +29,7 @@ from retro.games.connect4.text import column_text
 from retro.index.halves.layout import default_left_columns
 from retro.index.halves.sizes import Counted, count_sizes
 from retro.walk.halves.batches import Cutter, counted_side
-from retro.walk.task import STEP, Planes, Task
+from retro.walk.task import Planes, Task
 from tablebase.building.plan import Labour, PlyPlan
 from tablebase.halves.format import CHUNK_WORDS, VERSION, WITH_DISTANCES, Header
 from tablebase.halves.memory import (
@@ -51,7 +51,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from retro.games.connect4.rules import Connect4Board
-    from retro.walk.task import Walk
     from tablebase.halves.order import Hand
 
 SECONDS_AT_LEAST = 1.5  # Python's start, kernels loaded, the calibration, parts joined
@@ -68,17 +67,14 @@ BITS_OF_EARLY_PLIES = 1.0  # which hold few blank and few finished positions
 # With distances the file is 2.5 times as large on 5x5 and 2.75 times on 6x5, and walking back
 # with all that follows takes twice the time.
 DISTANCES_IN_FILE, DISTANCES_IN_TIME = 2.8, 2.0
-SPILLED_SHARE = 0.8  # of the file's size: groups of both walks while building
+SPILLED_SHARE = 0.8  # of the file's size: groups while building
 BYTES_PER_PLY = 20_000  # attributes and chunk tables
 SHARE_OF_FREE_MEMORY = 0.8
-# Groups of the forward walk that stay in memory take more than their words: what was packed between
-# them lies far apart. 6x5 took 90 MB more than 200 MB of groups.
-GROUPS_KEPT = 2
 IN_MEMORY_BITS = 4_000_000_000  # of all layers: half a minute at most, and half a gigabyte
 
 
 class Shift(NamedTuple):
-    """How a layer of a walk is worked on."""
+    """How a layer is worked on."""
 
     workers: int
     task_memory: int | None  # bytes of what one task walks and reads; None: whole layers
@@ -100,11 +96,11 @@ class Estimate:
     traffic: int  # bytes that tasks read and write
     memory: int  # bytes at the peak
     least_memory: int  # with less the build cannot be done
-    least_task_memory: dict[Walk, int]  # bytes for the words of any one group
+    least_task_memory: int  # bytes for the words of any one group
     workers: int
     processes: bool  # whether workers are processes, not threads
-    shifts: dict[tuple[Walk, int], Shift]  # [walk, ply]
-    uncut: dict[Walk, int]  # bytes that the largest block would take if it were not cut
+    shifts: dict[int, Shift]  # [ply]
+    uncut: int  # bytes that the largest block would take with all it reads if it were not cut
     in_memory: bool  # whether groups never touch the disk
     disk: int  # bytes of the finished file
     disk_while_building: int
@@ -123,8 +119,7 @@ class Estimate:
             self.last_busy,
             self.traffic,
             self.stored,
-            self.uncut["alive"],
-            self.uncut["walk"],
+            self.uncut,
         )
 
     @property
@@ -148,7 +143,7 @@ def estimate_build(
     """
     how, root = how or How(), root or Connect4Position(board)
     columns = default_left_columns(board, root)
-    header = make_header(board, columns, root, plies, counts=how.counts, distances=how.distances)
+    header = make_header(board, columns, root, plies, distances=how.distances)
     counted = count_sizes(board, header.left_columns, root)
     needs = list(find_needs(counted, header))
     workers = how.processes or how.threads or available_cores()
@@ -181,10 +176,7 @@ def estimate_build(
         workers=workers,
         processes=crew.are_processes,
         shifts=shifts,
-        uncut={
-            walk: max((need.uncut for need in needs if need.walk == walk), default=0)
-            for walk in STEP
-        },
+        uncut=max(need.uncut for need in needs),
         in_memory=in_memory,
         disk=disk,
         disk_while_building=disk if in_memory else while_building,
@@ -204,44 +196,36 @@ class _Room:
         self, counted: Counted, header: Header, needs: list[Needs], crew: _Crew, whole_file: int
     ) -> None:
         self._needs, self._crew = needs, crew
-        walks = dict.fromkeys(need.walk for need in needs)
         group = max(need.largest_group for need in needs)
-        self._lists = {walk: lists_memory(counted, header, walk) for walk in walks}
-        self._worker = {walk: worker_memory(counted, header, group, walk) for walk in walks}
+        self._lists = lists_memory(counted, header)
+        self._worker = worker_memory(counted, header, group)
         chunks = int(counted.stored_words.max()) // CHUNK_WORDS + 1
         self._base = base_memory()
         self._driver = self._base + BYTES_PER_CHUNK * chunks + 40 * counted.sizes.words.size
-        self.task = {
-            walk: max(max(n.largest, n.mirroring) for n in needs if n.walk == walk)
-            for walk in walks
-        }
-        self.least = max(self._fixed(1, walk) + self._most(walk) for walk in walks)
-        self.whole = max(
-            self._fixed(1, walk)
-            + layers_memory(counted, header, needs, walk)
-            + crew.workers * self._worker[walk]
-            for walk in walks
-        )
+        self.task = max(max(need.largest, need.mirroring) for need in needs)
+        self.least = self._fixed(1) + self._most
+        layers = layers_memory(counted, header, needs)
+        self.whole = self._fixed(1) + layers + crew.workers * self._worker
         words = int(counted.stored_words.sum())
-        self.in_memory = self.whole + GROUPS_KEPT * 8 * words + 2 * whole_file
+        self.in_memory = self.whole + 2 * whole_file
         self._is_short = 64 * words <= IN_MEMORY_BITS
         if not crew.are_processes:
             self.least = min(self.least, self.whole)
 
-    def _fixed(self, processes: int, walk: Walk) -> int:
+    def _fixed(self, processes: int) -> int:
         """What a build takes beside its workers' tasks."""
-        lists = self._lists[walk]
+        lists = self._lists
         if self._crew.are_processes:
             return self._driver + lists + processes * (self._base + lists)
         return self._driver + lists
 
-    def share(self, allowed: int | None) -> tuple[dict[tuple[Walk, int], Shift], int]:
+    def share(self, allowed: int | None) -> tuple[dict[int, Shift], int]:
         """How every layer is worked on, and the bytes that are taken."""
         if not self._crew.are_processes:
             for taken, fits in ((self.in_memory, self._is_short), (self.whole, True)):
                 if fits and (allowed is None or taken <= allowed):
                     whole = Shift(self._crew.workers, None)
-                    return {(need.walk, need.ply): whole for need in self._needs}, taken
+                    return {need.ply: whole for need in self._needs}, taken
         if allowed is None:
             allowed = self._needed(self._crew.workers)
         taken, allowed = allowed, max(allowed, self.least)
@@ -250,40 +234,38 @@ class _Room:
             workers = self._processes(allowed)
         shifts = {}
         for need in self._needs:
-            free = allowed - self._fixed(workers, need.walk)
+            free = allowed - self._fixed(workers)
             walking, mirroring = (
-                self._shift(free, workers, least, self._worker[need.walk])
-                for least in (need.largest, need.mirroring)
+                self._shift(free, workers, least) for least in (need.largest, need.mirroring)
             )
-            shifts[need.walk, need.ply] = walking._replace(mirroring=mirroring)
+            shifts[need.ply] = walking._replace(mirroring=mirroring)
         return shifts, taken
 
-    def _shift(self, free: int, workers: int, least: int, aside: int) -> Shift:
+    def _shift(self, free: int, workers: int, least: int) -> Shift:
         """How many work at once, and what each may take beside its buffers."""
+        aside = self._worker
         if not self._crew.are_processes:
             workers = max(1, min(workers, free // (aside + least)))
         return Shift(workers, free // workers - aside)
 
     def hire(self, hands: tuple[Hand, ...], task_memory: int | None) -> Hire:
         """What workers of a cluster take; by default their threads share their memory."""
-        aside = BASE + COMPILING + max(self._lists.values())
-        return Hire.of(hands, task_memory, aside=aside, least=max(map(self._most, self._lists)))
+        aside = BASE + COMPILING + self._lists
+        return Hire.of(hands, task_memory, aside=aside, least=self._most)
 
-    def spread(
-        self, hands: tuple[Hand, ...], hire: Hire
-    ) -> tuple[dict[tuple[Walk, int], Shift], int]:
+    def spread(self, hands: tuple[Hand, ...], hire: Hire) -> tuple[dict[int, Shift], int]:
         """How every layer is worked on by a cluster, and the bytes that its driver takes."""
-        places = hire.places(hands)
-        own = {walk: hire.each - aside for walk, aside in self._worker.items()}
-        shifts = {(n.walk, n.ply): Shift(places, own[n.walk]) for n in self._needs}
-        return shifts, self._driver + COMPILING + max(self._lists.values())
+        shift = Shift(hire.places(hands), hire.each - self._worker)
+        shifts = {need.ply: shift for need in self._needs}
+        return shifts, self._driver + COMPILING + self._lists
 
-    def _most(self, walk: Walk) -> int:
-        return self._worker[walk] + self.task[walk]
+    @property
+    def _most(self) -> int:
+        return self._worker + self.task
 
     def _needed(self, workers: int) -> int:
         """What so many workers need, each for any task."""
-        return max(self._fixed(workers, walk) + workers * self._most(walk) for walk in self._lists)
+        return self._fixed(workers) + workers * self._most
 
     def _processes(self, allowed: int) -> int:
         """So many processes fit, each with lists of its own."""
@@ -301,7 +283,7 @@ class _Times:
         counted: Counted,
         header: Header,
         needs: list[Needs],
-        shifts: dict[tuple[Walk, int], Shift],
+        shifts: dict[int, Shift],
         *,
         in_memory: bool,
     ) -> None:
@@ -310,21 +292,19 @@ class _Times:
         self._header = header
         self.factor = factor = machine_factor()
         more = DISTANCES_IN_TIME if header.distances else 1.0
-        self._factors: dict[Walk, float] = {"alive": factor, "walk": factor * more}
+        self._factor = factor * more
         self.seconds = self.core_seconds = self.narrow = 0.0
         self.last = np.zeros(2)  # of the last plies: seconds of all workers, and those of work
         self.traffic = 0
         self.plies: dict[int, PlyPlan] = {}
         for need in needs:
-            self._add(need, shifts[need.walk, need.ply])
-        self.plies = {ply: self.plies[ply] for ply in header.counted_plies}
+            self._add(need, shifts[need.ply])
 
     def _add(self, need: Needs, shift: Shift) -> None:
         words = int(self._counted.stored_words[need.ply])
-        whole = Work(words, int(self._counted.rows[need.ply]), need.mirrored, written=words)
-        if need.walk == "walk":
-            kept = words if need.ply in self._header.plies else 0
-            whole = whole._replace(counted=words * self._header.counts, kept=kept)
+        kept = words if need.ply in self._header.plies else 0
+        rows = int(self._counted.rows[need.ply])
+        whole = Work(words, rows, need.mirrored, written=words, counted=words, kept=kept)
         if shift.task_memory is None:
             phases = [self._in_layers(need, shift, whole)]
         else:
@@ -337,43 +317,42 @@ class _Times:
         if need.ply > self._counted.sizes.last_ply - LAST_PLIES:
             self.last += np.array([seconds * shift.workers, core_seconds])
         packed = 8 * bits_in_file(self._counted)
-        if need.walk == "walk" and self._header.distances:
+        if self._header.distances:
             packed *= DISTANCES_IN_FILE
         self.traffic += int(sum(phase.moved for phase in phases) * packed)
-        old = self.plies.get(need.ply, PlyPlan(64 * words, 0.0, 0))
         self.plies[need.ply] = PlyPlan(
             64 * words,
-            old.seconds + seconds,
-            max(old.memory, 8 * len(self._header.planes(need.ply)) * (words + need.mirrored)),
+            seconds,
+            8 * len(self._header.planes(need.ply)) * (words + need.mirrored),
             need.groups,
-            old.tasks + sum(phase.tasks for phase in phases),
-            max(old.largest, need.uncut),
+            sum(phase.tasks for phase in phases),
+            need.uncut,
         )
 
     def _in_layers(self, need: Needs, shift: Shift, whole: Work) -> _Phase:
         """A layer that is in memory, as is the one it reads."""
         tasks = min(need.groups, TASKS_PER_WORKER * shift.workers)
-        work = whole._replace(read=whole.words // 2 * (need.walk == "walk"))
+        work = whole._replace(read=whole.words // 2)
         if self._in_memory:
             work = work._replace(read=0, written=0)
-        seconds = seconds_of(need.walk, work, self._factors[need.walk])
+        seconds = seconds_of(work, self._factor)
         return _phase(np.full(tasks, seconds / tasks), shift.workers, work)
 
     def _in_tasks(self, need: Needs, shift: Shift, whole: Work) -> _Phase:
         """The tasks that walk a layer, one by one."""
         assert shift.task_memory is not None
         side = counted_side(self._counted.sizes, need.ply, MANY_GROUPS)
-        task = Task(need.walk, need.ply, 0, len(side.words))
+        task = Task("walk", need.ply, 0, len(side.words))
         pieces = TASKS_PER_WORKER * shift.workers
         batches = self._cutter.cut(task, side, shift.task_memory, pieces)
-        own, read = batches[:, 1], batches[:, 2] + batches[:, 1] // 2 * (need.walk == "walk")
+        own, read = batches[:, 1], batches[:, 2] + batches[:, 1] // 2
         own_work = whole._replace(mirrored=0)
-        walking = seconds_of(need.walk, own_work, self._factors[need.walk])
-        costs = walking * own / max(whole.words, 1) + read * self._per_word(need.walk, "read")
+        walking = seconds_of(own_work, self._factor)
+        costs = walking * own / max(whole.words, 1) + read * seconds_of(Work(read=1), self._factor)
         tasks = np.ones_like(own)
         if len(side.words) < need.groups:  # bundles of strips: as many tasks as they would be
             planes = Planes(self._header.board.cells, bool(self._header.distances))
-            at_once = shift.task_memory // (8 * planes.of(need.walk, need.ply))
+            at_once = shift.task_memory // (8 * planes.of(need.ply))
             tasks = -(-batches[:, 1:].sum(axis=1) // max(at_once, 1))
         return _phase(costs, shift.workers, own_work._replace(read=int(read.sum())), tasks)
 
@@ -384,11 +363,8 @@ class _Times:
         rest = need.mirrored - int(need.made.sum())
         pieces = min(max(1, need.groups), TASKS_PER_WORKER * shift.workers)
         words = np.append(need.made, np.full(pieces, rest / pieces))
-        seconds = seconds_of(need.walk, work, self._factors[need.walk])
+        seconds = seconds_of(work, self._factor)
         return _phase(seconds * words / max(need.mirrored, 1), shift.workers, work)
-
-    def _per_word(self, walk: Walk, what: str) -> float:
-        return seconds_of(walk, Work()._replace(**{what: 1}), self._factors[walk])
 
 
 class _Phase(NamedTuple):
@@ -425,7 +401,7 @@ def _phase(
 
 
 def bits_in_file(counted: Counted) -> float:
-    """Bits that a padded position takes, packed; groups of either walk take about as many."""
+    """Bits that a padded position takes, packed; groups take about as many."""
     positions = max(64.0 * int(counted.stored_words.sum()), AT_POSITIONS)
     return float(BITS_IN_FILE * (positions / AT_POSITIONS) ** -SHRINKS_BY)
 
@@ -446,7 +422,6 @@ def make_header(
     root: Connect4Position,
     plies: range | None = None,
     *,
-    counts: bool = True,
     distances: bool = False,
 ) -> Header:
     """The header of a table of some plies, by default all, from a root."""
@@ -461,7 +436,7 @@ def make_header(
     moves = "".join(column_text(column) for column in find_moves(root.check()) or ())
     return Header(
         *sizes, left_columns, mirror, first_ply=first, last_ply=last, root=moves,
-        counts=int(counts), distances=int(distances),
+        distances=int(distances),
         format_version=WITH_DISTANCES if distances else VERSION,
     )  # fmt: skip
 

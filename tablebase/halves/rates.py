@@ -19,7 +19,7 @@ from retro.games.connect4.rules import Connect4Board
 from retro.index.halves.sizes import count_sizes
 from retro.version import VERSION
 from retro.walk.halves.layer import Own, Room
-from retro.walk.halves.layers import backward, forward, prepare, whole_task
+from retro.walk.halves.layers import backward, prepare, whole_task
 from retro.walk.halves.task import kept_groups
 from tablebase.files.atomic import write_whole
 from tablebase.files.packing import pack, pack_group
@@ -56,16 +56,13 @@ class Costs(NamedTuple):
 
 
 # Two cores of a 2.8 GHz Xeon, November 2026. Rows are words beside that: a row has a price.
-COSTS = {
-    "alive": Costs(words=28, rows=850, mirrored=40, read=8, written=18),
-    # Kept: blanking 8, packing and digests of chunks 25.
-    "walk": Costs(words=19, rows=1500, mirrored=55, read=18, written=40, counted=8, kept=33),
-}
+# Kept: blanking 8, packing and digests of chunks 25.
+COSTS = Costs(words=19, rows=1500, mirrored=55, read=18, written=40, counted=12, kept=33)
 
 
-def seconds_of(walk: str, work: Work, factor: float) -> float:
+def seconds_of(work: Work, factor: float) -> float:
     """Seconds of one core for some work."""
-    return factor * sum(a * b for a, b in zip(COSTS[walk], work, strict=True)) / 1e9
+    return factor * sum(a * b for a, b in zip(COSTS, work, strict=True)) / 1e9
 
 
 def machine_factor() -> float:
@@ -97,34 +94,26 @@ def measure_factor() -> float:
     _run(Connect4Board(4, 3))  # compiles
     board = Connect4Board(*CALIBRATED_ON)
     begin = time.process_time()
-    forward_work, backward_work = _run(board)
+    work = _run(board)
     seconds = time.process_time() - begin
-    expected = seconds_of("alive", forward_work, 1) + seconds_of("walk", backward_work, 1)
+    expected = seconds_of(work, 1)
     low, high = FASTER_THAN_THIS
     return min(max(seconds / expected, low), high)
 
 
-def _run(board: Connect4Board) -> tuple[Work, Work]:
+def _run(board: Connect4Board) -> Work:
+    """Walk a board and pack it; counting has costs of its own on boards as small as this one."""
     prepared = prepare(board, threads=1)
     left_columns = prepared.layout.left.geometry.width
     rows = count_sizes(board, left_columns, prepared.layout.root).rows
-    works = []
-    for walk, layers in (
-        ("alive", (layer for _, layer in forward(prepared))),
-        ("walk", backward(prepared)),
-    ):
-        total, room = Work(), Room()
-        for layer in layers:
-            words = layer.stored.shape[1]
-            mirrored = layer.values.shape[1] - words
-            total = total.plus(Work(words, int(rows[layer.ply]), mirrored))
-            if walk == "walk":
-                task = whole_task(prepared, "walk", layer.ply)
-                own = Own(layer.values, 0)
-                for begin, planes in kept_groups(prepared, task, own, room, blanked=True):
-                    pack_group(begin, planes)
-                total = total.plus(Work(written=words, counted=words, kept=words))
-                for plane in layer.stored:
-                    pack(plane)
-        works.append(total)
-    return works[0], works[1]
+    total, room = Work(), Room()
+    for layer in backward(prepared):
+        words = layer.stored.shape[1]
+        mirrored = layer.values.shape[1] - words
+        task, own = whole_task(prepared, layer.ply), Own(layer.values, 0)
+        for begin, planes in kept_groups(prepared, task, own, room, blanked=True):
+            pack_group(begin, planes)
+        for plane in layer.stored:
+            pack(plane)
+        total = total.plus(Work(words, int(rows[layer.ply]), mirrored, written=words, kept=words))
+    return total

@@ -336,19 +336,20 @@ class HalvesReader(Closing):
         """Every unfinished legal position of a ply, in bulk, and its value.
 
         Comes in pieces of some thousand positions of one profile, each followed by
-        its mirror image. Walks forward from the root to know which positions are
-        legal, so the first piece takes as long as that.
+        its mirror image.
         """
+        from retro.index.halves.layout import make_layout
         from retro.index.halves.listing import marked_positions
-        from retro.walk.halves.layers import forward, prepare
+        from retro.walk.halves.prepared import prepare_layout
+        from retro.walk.halves.task import live_blocks
 
         self.require_open()
         self._require_covered(np.array([ply]))
         if ply == self.board.cells:
             return
-        prepared = prepare(self.board, self.header.left_columns, root=self.root)
-        alive = next(layer.stored[0] for _, layer in forward(prepared) if layer.ply == ply)
-        for listed in marked_positions(self.layout, ply, alive):
+        prepared = prepare_layout(make_layout(*self.header.cut, last_ply=ply))
+        pieces = ((group.begin, live) for group, live in live_blocks(prepared, ply))
+        for listed in marked_positions(prepared.layout, ply, pieces):
             states = self.board.states_of(listed.first, listed.second)
             values = self.values(states)
             yield states, values

@@ -31,7 +31,7 @@ from retro.walk.halves.task import (
     walk_alone,
     walk_task,
 )
-from retro.walk.task import STEP, Tally, Task
+from retro.walk.task import Tally, Task
 from tablebase.files.packing import ChunkJoiner, pack_chunk, pack_group
 from tablebase.halves.format import CHUNK_WORDS
 
@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from retro.walk.halves.layer import Group
-    from retro.walk.task import Walk
     from tablebase.halves.format import Header
     from tablebase.halves.groups import GroupStore, TaskWriter
     from tablebase.halves.partial import PartialTable
@@ -63,14 +62,16 @@ class Site:
 def do_task(site: Site, task: Task, room: Room, place: Place | None = None) -> Tally:
     """Walk a task, write what it leaves, commit it."""
     if place is None:
-        own, tally = walk_alone(site.prepared, task, site.store.fetch, room)
+        own = walk_alone(site.prepared, task, site.store.fetch, room)
     else:
-        own, tally = place.own, walk_task(site.prepared, task, place, room)
+        own = place.own
+        walk_task(site.prepared, task, place, room)
     _write_groups(site, task, own)
+    tally = Tally()
     writer = site.store.begin(task)
     try:
-        if task.walk == "walk" and not is_mirrored(site.prepared, task):
-            tally = tally.plus(_count(site, task, own, room))
+        if not is_mirrored(site.prepared, task):
+            tally = count_task(site.prepared, task, own, room)
             if task.ply in site.store.header.plies:
                 _write_chunks(site, task, own, room, writer)
         site.store.commit(task, writer, tally)
@@ -82,34 +83,18 @@ def do_task(site: Site, task: Task, room: Room, place: Place | None = None) -> T
 
 def remake_groups(site: Site, task: Task, room: Room) -> None:
     """Walk a task again and write its groups only: they were lost, its part was not."""
-    own, _ = walk_alone(site.prepared, task, site.store.fetch, room)
+    own = walk_alone(site.prepared, task, site.store.fetch, room)
     _write_groups(site, task, own)
 
 
 def _write_groups(site: Site, task: Task, own: Own) -> None:
-    if task.walk == "alive" or site.store.keeps_values:
+    if site.store.keeps_values:
         for group in task_groups(site.prepared, task):
-            site.store.write_group(task.walk, task.ply, group, _planes(own, group))
+            site.store.write_group(task.ply, group, _planes(own, group))
 
 
 def _planes(own: Own, group: Group) -> Words:
     return own.values[:, group.begin - own.origin : group.end - own.origin]
-
-
-def _count(site: Site, task: Task, own: Own, room: Room) -> Tally:
-    """Count what is won and lost; without a forward walk of the root's ply only."""
-
-    def root_alone(
-        walk: Walk, ply: int, group: Group, wanted: Sequence[Stretch], planes: Words
-    ) -> None:
-        planes[:] = 0
-        planes[0, 0] = 1
-
-    if site.store.header.counts:
-        return count_task(site.prepared, task, own, site.store.fetch, room)
-    if task.ply == site.prepared.layout.first_ply:
-        return count_task(site.prepared, task, own, root_alone, room).plus(Tally(alive=1))
-    return Tally()
 
 
 def _write_chunks(site: Site, task: Task, own: Own, room: Room, writer: TaskWriter) -> None:
@@ -154,25 +139,22 @@ class Threads:
         self._pool: Executor = ThreadPoolExecutor(threads)
         self._rooms, self._workers = Rooms(), threads
         self._warm = warm
-        self._walk: Walk | None = None
         self._layers: Layers | None = None
         self._here: Layer | None = None
         self._view: View | None = None
 
     def start(self, layer: Task, workers: int, done: Sequence[Task]) -> None:
-        self._walk = layer.walk
         if workers != self._workers:  # other tasks of another size: no memory is kept
             self._workers, self._rooms = workers, Rooms()
         if not self._warm:
             return
-        walk, ply = layer.walk, layer.ply
-        if self._layers is None or self._layers.walk != walk:
-            self._layers = self._here = self._view = None  # before there is room for others
-            self._layers = Layers(self._site.prepared, walk, self._rooms)
+        ply = layer.ply
+        if self._layers is None:
+            self._layers = Layers(self._site.prepared, self._rooms)
         there, view = self._here, None
         if not is_first_layer(self._site.prepared, layer):
-            if there is None or there.ply != ply + STEP[walk]:
-                there = self._layers.new(ply + STEP[walk])
+            if there is None or there.ply != ply + 1:
+                there = self._layers.new(ply + 1)
                 self._load(there, there.groups)
             view = self._layers.view(self._pool, there)
         self._here, self._view = None, None
@@ -184,7 +166,7 @@ class Threads:
     def _load(self, layer: Layer, groups: Sequence[Group]) -> None:
         def fetch(group: Group) -> None:
             whole = [Stretch(group.begin, group.end, group.begin)]
-            self._site.store.fetch(layer.walk, layer.ply, group, whole, layer.values)
+            self._site.store.fetch(layer.ply, group, whole, layer.values)
 
         list(self._pool.map(fetch, groups))
 
@@ -201,13 +183,9 @@ class Threads:
         return self._pool.submit(run)
 
     def remake(self, task: Task) -> Future[None]:
-        self._rooms = Rooms()  # the forward walk's lists may have to be made again: there is room
-
         def run() -> None:
             with self._rooms.one() as room:
                 remake_groups(self._site, task, room)
-            if self._walk == "walk":  # other threads that walk forward still need the lists
-                self._site.prepared.forget_forward()
 
         return self._pool.submit(run)
 
@@ -261,9 +239,5 @@ def _at_desk(store: PartialTable, work: Callable[[Site, Task, Room], Result], ta
             _desks.clear()
             _desks.append(_Desk(store, Site(prepare_header(store.header, 1), store), Rooms()))
         desk = _desks[0]
-        if task.walk == "walk":
-            desk.site.prepared.forget_forward()
-        else:
-            assert desk.site.prepared.forward
     with desk.rooms.one() as room:
         return work(desk.site, task, room)

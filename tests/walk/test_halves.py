@@ -1,4 +1,4 @@
-"""Both walks against the plain truth, against each other's threads, and against the literature.
+"""The walk and its counts against the plain truth, on any threads, and against the literature.
 
 Every reachable position of many small boards, cut in every way, has the value
 that `naive` finds; then larger boards have the published counts and values.
@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from plain import connect4 as naive
 from strategies import published
+from walks import count_alone
 from walks import walk as walk_both
 
 from retro.bits import Native, Portable, has_bmi2
@@ -23,7 +24,7 @@ from retro.walk.halves.layer import Group, Own, Room, is_strip, make_view
 from retro.walk.halves.layers import backward, prepare
 from retro.walk.halves.mirror import Made, mirror_blocks, mirror_image
 from retro.walk.halves.mirror import make_scratch as mirror_scratch
-from retro.walk.halves.task import task_groups, walk_alone
+from retro.walk.halves.task import count_task, is_mirrored, task_groups, walk_alone
 from retro.walk.task import Tally, Task
 
 SMALL = [
@@ -75,8 +76,15 @@ def test_every_reachable_position_has_the_value_that_naive_finds(game, left_colu
         win, loss = (bit_at(plane, ranks) for plane in values[ply])
         assert not (win & loss).any()
         np.testing.assert_array_equal(win - loss, expected)
-        # The forward walk marks these positions and no others.
+        # The classes mark these positions and no others.
         np.testing.assert_array_equal(set_bits(alive[ply]), np.unique(ranks))
+
+
+@pytest.mark.parametrize(("game", "left_columns"), EVERY_CUT)
+def test_any_ply_is_counted_alone_as_naive_counts_it(game, left_columns):
+    prepared = prepare(Connect4Board(*game), left_columns)
+    found = {ply: (tally.positions, tally.terminal) for ply, tally in count_alone(prepared).items()}
+    assert found == {c.ply: (c.positions, c.terminal) for c in naive.counts(game)}
 
 
 @pytest.mark.parametrize(
@@ -121,33 +129,33 @@ def test_the_bytes_do_not_depend_on_the_bit_instructions(board, left_columns):
 
 
 def run_tasks(prepared, limit, at_once):
-    """Both walks by tasks of some groups at once that fetch all they read, within `limit` bytes.
+    """The walk by tasks of some groups at once that fetch all they read, within `limit` bytes.
 
-    Returns the groups of both walks, and what was counted.
+    Returns the groups, and what was counted.
     """
     groups, room = {}, Room()
 
-    def fetch(walk, ply, group, wanted, planes):
-        words = groups[walk, ply, group.number]
+    def fetch(ply, group, wanted, planes):
+        words = groups[ply, group.number]
         for begin, end, place in wanted:
             assert group.begin <= begin <= end <= group.end
             planes[:, place : place + end - begin] = words[
                 :, begin - group.begin : end - group.begin
             ]
 
-    plies = range(prepared.layout.first_ply, prepared.layout.plies)
     tally = {}
-    for walk, order in (("alive", plies), ("walk", reversed(plies))):
-        for ply in order:
-            whole, number = len(prepared.groups(ply)), len(prepared.readable(walk, ply))
-            for first, last in ((0, whole), (whole, number)):
-                for begin in range(first, last, at_once):
-                    task = Task(walk, ply, begin, min(last, begin + at_once), limit)
-                    own, found = walk_alone(prepared, task, fetch, room)
-                    tally[walk, ply] = found.plus(tally.get((walk, ply), Tally()))
-                    for g in task_groups(prepared, task):
-                        part = own.values[:, g.begin - own.origin : g.end - own.origin]
-                        groups[walk, ply, g.number] = part.copy()
+    for ply in reversed(range(prepared.layout.first_ply, prepared.layout.plies)):
+        whole, number = len(prepared.groups(ply)), len(prepared.readable(ply))
+        for first, last in ((0, whole), (whole, number)):
+            for begin in range(first, last, at_once):
+                task = Task("walk", ply, begin, min(last, begin + at_once), limit)
+                own = walk_alone(prepared, task, fetch, room)
+                if not is_mirrored(prepared, task):
+                    found = count_task(prepared, task, own, room)
+                    tally[ply] = found.plus(tally.get(ply, Tally()))
+                for g in task_groups(prepared, task):
+                    part = own.values[:, g.begin - own.origin : g.end - own.origin]
+                    groups[ply, g.number] = part.copy()
     return groups, tally
 
 
@@ -164,17 +172,17 @@ def test_tasks_that_fetch_what_they_read_have_the_bytes_of_whole_layers(
 ):
     monkeypatch.setattr("retro.walk.halves.layer.GROUP_WORDS", (16, 64))
     prepared = prepare(board)
-    counts, values, alive = walk_both(prepared)
+    counts, values, _ = walk_both(prepared)
     groups, tally = run_tasks(prepared, limit, at_once)
     assert any(is_strip(prepared.layout, group) for group in prepared.groups(board.cells - 2))
-    assert any(is_strip(prepared.layout, g) for g in prepared.mirrored("walk", board.cells - 1))
+    assert any(is_strip(prepared.layout, g) for g in prepared.mirrored(board.cells - 1))
     for ply in values:
         for group in prepared.groups(ply):
-            for kind, expected in (("walk", values[ply]), ("alive", alive[ply][None, :])):
-                found = groups[kind, ply, group.number]
-                assert found.tobytes() == expected[:, group.begin : group.end].tobytes()
-        found = tally["alive", ply]
+            expected = values[ply][:, group.begin : group.end]
+            assert groups[ply, group.number].tobytes() == expected.tobytes()
+        found = tally[ply]
         assert (found.positions, found.terminal) == (counts[ply].positions, counts[ply].terminal)
+        assert (found.won, found.lost) == (counts[ply].win, counts[ply].loss - found.terminal)
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from retro.index.halves.layout import Layout, layer_blocks
 from retro.jit import entry
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from numpy.typing import NDArray
 
@@ -58,14 +58,22 @@ def stretch_positions(layout: Layout, stretch: Stretch) -> Listed:
     return _select(listed, slice(number))
 
 
-def marked_positions(layout: Layout, ply: int, marks: Words) -> Iterator[Listed]:
-    """The positions at the set bits of a layer's plane, stretch by stretch."""
+def marked_positions(
+    layout: Layout, ply: int, marks: Iterable[tuple[int, Words]]
+) -> Iterator[Listed]:
+    """The positions at the set bits of a layer's plane, stretch by stretch.
+
+    The plane comes in pieces of whole blocks, each with its first word, one behind another.
+    """
+    pieces, begin, here = iter(marks), 0, np.zeros(0, np.uint64)
     for stretch in stretches(layout, ply):
-        if marks[stretch.begin : stretch.end].any():
+        while stretch.begin >= begin + len(here):
+            begin, here = next(pieces)
+        if here[stretch.begin - begin : stretch.end - begin].any():
             listed = stretch_positions(layout, stretch)
             bits = (listed.ranks & 63).astype(np.uint64)
-            is_marked = (marks[listed.ranks >> 6] >> bits & np.uint64(1)).astype(np.bool_)
-            yield _select(listed, is_marked)
+            words = here[(listed.ranks >> 6) - begin]
+            yield _select(listed, (words >> bits & np.uint64(1)).astype(np.bool_))
 
 
 def _select(listed: Listed, which: NDArray[np.bool_] | slice) -> Listed:

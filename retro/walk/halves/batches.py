@@ -1,7 +1,7 @@
 """How a layer is cut into tasks: neighbouring groups that fit into memory with all they read.
 
-What a group reads of the neighbouring layer follows from its blocks: the blocks that one stone
-more (or less) leads to. Neighbouring groups share most of what they read, so a batch of them
+What a group reads of the next layer follows from its blocks: the blocks that one stone
+more leads to. Neighbouring groups share most of what they read, so a batch of them
 needs far less than the sum:
 
     batch 0  | group 0  group 1  group 2 |   reads blocks 0-91
@@ -22,7 +22,7 @@ import numpy as np
 from retro.index.halves.sizes import Sizes, stored_blocks
 from retro.jit import entry, inner
 from retro.walk.halves.layer import group_cuts, group_size
-from retro.walk.task import STEP, Planes, Task
+from retro.walk.task import Planes, Task
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -114,14 +114,12 @@ class Cutter:
 
     def cut(self, task: Task, side: Side, limit: int, pieces: int = 1) -> NDArray[np.int64]:
         """The same as an array, [batch]: the group after its last; words walked, read."""
-        walk, ply, first, last = task[:4]
-        sizes = self._sizes
-        at_edge = ply == (sizes.first_ply if walk == "alive" else sizes.last_ply)
-        step = 0 if at_edge else STEP[walk]
-        most = limit // (8 * self._planes.of(walk, ply)), int(side.words.sum()) // pieces
+        sizes, (_, ply, first, last) = self._sizes, task[:4]
+        reads = ply != sizes.last_ply
+        most = limit // (8 * self._planes.of(ply)), int(side.words.sum()) // pieces
         found = np.zeros((last - first, 3), np.int64)
         self._seen[:] = -1
-        number = _cut(sizes, side, self._seen, (first, last, step, *most), found)
+        number = _cut(sizes, side, self._seen, (first, last, reads, *most), found)
         return found[:number]
 
 
@@ -129,16 +127,16 @@ class Cutter:
 def _cut(sizes, side, seen, what, found):
     """Fill `found` with (last group, words walked, read) of each batch; how many?
 
-    `what` is (first group, last group, step to the neighbouring layer or 0, words at most,
-    words walked at most).
+    `what` is (first group, last group, whether there is a layer to read, words at most, words
+    walked at most).
     """
-    first, last, step, most, most_own = what
+    first, last, reads, most, most_own = what
     batch = 0
     own, read = 0, 0
     for group in range(first, last):
         words = side.words[group]
         for attempt in range(2):
-            more = _add(sizes, side, seen, (group, batch, step)) if step != 0 else 0
+            more = _add(sizes, side, seen, group, batch) if reads else 0
             is_full = own + read + words + more > most or own + words > most_own
             if attempt == 0 and own > 0 and is_full:
                 found[batch] = (group, own, read)
@@ -155,16 +153,15 @@ def _cut(sizes, side, seen, what, found):
 
 
 @inner
-def _add(sizes, side, seen, what):
+def _add(sizes, side, seen, group, batch):
     """Mark what a group reads as needed by a batch, in place: words that it did not have yet.
 
     Strips of a block have nothing in common.
     """
-    group, batch, step = what
     read = 0
     for i in range(side.cuts[group], side.cuts[group + 1]):
         for column in range(len(sizes.left_radix) + len(sizes.right_radix)):
-            left, right = neighbour(sizes, (side.left[i], side.right[i]), column, step)
+            left, right = neighbour(sizes, (side.left[i], side.right[i]), column)
             if left < 0:
                 continue
             if side.strip_of[group] > 0:
@@ -177,53 +174,51 @@ def _add(sizes, side, seen, what):
 
 
 @inner
-def neighbour(sizes, block, column, step):
-    """The block that a stone more (or less) in a column leads to; -1 if there is none."""
+def neighbour(sizes, block, column):
+    """The block that a stone more in a column leads to; -1 if there is none."""
     left, right = block
     left_columns = len(sizes.left_radix)
     if column < left_columns:
-        limit = sizes.height if step > 0 else sizes.left_base[column]
-        if sizes.left_heights[left, column] == limit:
+        if sizes.left_heights[left, column] == sizes.height:
             return -1, -1
-        return left + step * sizes.left_radix[column], right
+        return left + sizes.left_radix[column], right
     column -= left_columns
-    limit = sizes.height if step > 0 else sizes.right_base[column]
-    if sizes.right_heights[right, column] == limit:
+    if sizes.right_heights[right, column] == sizes.height:
         return -1, -1
-    return left, right + step * sizes.right_radix[column]
+    return left, right + sizes.right_radix[column]
 
 
-def largest_uncut(sizes: Sizes, ply: int, step: int) -> int:
+def largest_uncut(sizes: Sizes, ply: int) -> int:
     """The words of the block of a layer that needs most, walked whole, with all it reads."""
-    return int(_largest(sizes, stored_blocks(sizes, ply), step))
+    return int(_largest(sizes, stored_blocks(sizes, ply), ply != sizes.last_ply))
 
 
 @entry
-def _largest(sizes, blocks, step):
+def _largest(sizes, blocks, reads):
     most = 0
     columns = len(sizes.left_radix) + len(sizes.right_radix)
     for i in range(len(blocks.left)):
         own = (blocks.left[i], blocks.right[i])
         words = sizes.words[own[0], own[1]]
-        for column in range(columns if step != 0 else 0):
-            left, right = neighbour(sizes, own, column, step)
+        for column in range(columns if reads else 0):
+            left, right = neighbour(sizes, own, column)
             if left >= 0:
                 words += sizes.words[left, right]
                 if not sizes.stored[left, right]:
-                    words += _image_words(sizes, own, (left, right), step)
+                    words += _image_words(sizes, own, (left, right))
         most = max(most, words)
     return most
 
 
 @inner
-def _image_words(sizes, own, block, step):
+def _image_words(sizes, own, block):
     """Words of the image of a mirrored block, unless the block's reader reads that anyway."""
     outer_profiles = len(sizes.right_mirror)
     middle, outer = block[0] // outer_profiles, block[0] % outer_profiles
     left = sizes.right_mirror[block[1]] + sizes.middle_mirror[middle] * outer_profiles
     right = sizes.right_mirror[outer]
     for column in range(len(sizes.left_radix) + len(sizes.right_radix)):
-        also = neighbour(sizes, own, column, step)
+        also = neighbour(sizes, own, column)
         if also[0] == left and also[1] == right:
             return 0
     return sizes.words[left, right]

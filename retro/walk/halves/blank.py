@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from retro.bits import U0, popcount
+from retro.bits import U0
 from retro.jit import entry, inner
 from retro.walk.halves.backward import arm_lines
 from retro.walk.halves.planes import STAY
@@ -147,23 +147,3 @@ def _blank_rectangle(shape, plan, scratch, own, kept, strip, rect, armed):
                                 kept[plane, to + word] &= ~line_plane[has_line, word]
         begin += words
         to += words
-
-
-@entry
-def count_group(offset, own, alive, group, weights):
-    """How many live positions of a group are won, and how many lost.
-
-    `offset` is the layout's; `own` is (values, origin) as above; `alive` is a plane whose
-    first word is the group's; a position counts as often as its block's weight says.
-    """
-    values, origin = own
-    won, lost = 0, 0
-    for i in range(len(group.left)):
-        pl, pr = group.left[i], group.right[i]
-        first = max(group.begin, offset[pl, pr, 0])
-        last = min(group.end, offset[pl, pr, offset.shape[2] - 1])
-        for word in range(first, last):
-            live = alive[word - group.begin]
-            won += weights[i] * popcount(values[0, word - origin] & live)
-            lost += weights[i] * popcount(values[1, word - origin] & live)
-    return won, lost

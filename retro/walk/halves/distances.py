@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from retro.bits import U0, U1, deposit, extract, popcount
-from retro.jit import entry, inner
+from retro.jit import inner
 from retro.walk.halves.planes import LAST, SHIFT
 from retro.walk.halves.plans import LOSS, NUMBERS, WIN
 
@@ -154,27 +154,8 @@ def spread_planes(bits, dense, planes, stay, stays, words, wide):
             taken += np.uint64(popcount(mask))
 
 
-@entry
-def count_distances(offset, own, alive, group, weights, counts):
-    """Add the live positions of a group to counts[plies]: odd ones won, even ones lost.
-
-    Arguments as `blank.count_group` takes them; `counts` in place.
-    """
-    values, origin = own
-    for i in range(len(group.left)):
-        pl, pr = group.left[i], group.right[i]
-        first = max(group.begin, offset[pl, pr, 0])
-        last = min(group.end, offset[pl, pr, offset.shape[2] - 1])
-        for word in range(first, last):
-            live = alive[word - group.begin]
-            for value in (WIN, LOSS):
-                decided = values[value, word - origin] & live
-                if decided != U0:
-                    _count_word(values, word - origin, (decided, weights[i]), counts, 1 - value)
-
-
 @inner
-def _count_word(values, word, some, counts, first):
+def count_word(values, word, some, counts, first):
     """Add some positions of a word, with their weight, to counts[first + 2 * number]; in place.
 
     Halves the set by one bit of the numbers after another, the highest first; most words

@@ -1,12 +1,14 @@
 """Halves in which the game has just ended: a line that taking one top stone away breaks.
 
-The index leaves out every colouring with a line inside its half. Nobody asks
-for the value of such a position, but published counts include it, so the
-forward walk counts it: in rows and columns of its own, one for each *just
-ended* colouring, grouped and sorted exactly as the live ones are.
+The index leaves out every colouring with a line inside its half. Nobody asks for the value of
+such a position, but published counts include it, so it is counted: from lists of all *just ended*
+colourings, grouped and sorted exactly as the live ones are.
 
     live colouring  --- stone that completes a line --->  just ended colouring
     (bit 0 in `stay`: it does not stay line-free)         (several may lead to the same one)
+
+Of the right half there are few: each is listed with the classes that it had before (`classes`).
+Of the left half one bit is kept for every stone that may have come last.
 """
 
 from __future__ import annotations
@@ -17,9 +19,11 @@ import numpy as np
 
 from retro.bits import U0, U1, popcount
 from retro.games.connect4.bits import has_line
-from retro.index.halves.colourings import Half, column_cells, find_sorted
+from retro.index.halves.colourings import Half, column_cells
 from retro.jit import entry, inner
+from retro.walk.halves.classes import group_of, line_bits
 from retro.walk.halves.planes import ALL, COLOUR, STAY, WORDS, HalfPlanes, half_planes
+from retro.walk.halves.plans import board_column
 from retro.walk.halves.tile import transpose
 
 if TYPE_CHECKING:
@@ -27,13 +31,19 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from retro.index.halves.layout import Layout
+    from retro.walk.halves.classes import Classes
+    from retro.walk.halves.plans import Plan
 
-class EndedRows(NamedTuple):
-    """Just ended colourings of the right half, as rows."""
 
-    start: NDArray[np.int64]  # [right profile, q] as Half.start
-    at: NDArray[np.int32]  # [row] so many live rows of the same profile and q sort before it
-    down: NDArray[np.int32]  # [mover, column, row] the live row before the ending stone, or -1
+class Endings(NamedTuple):
+    """How rows and just ended halves come about; for kernels."""
+
+    below: NDArray[np.uint16]  # [0, right colouring] class; [1 + column, ..] without its top stone
+    start: NDArray[np.int64]  # [mover, right profile, q] just ended right colourings
+    right: NDArray[np.uint16]  # [1 + column, those] class without the stone that ended them, or 0
+    right_lines: NDArray[np.uint64]  # [player, those, word] as `right_lines` has them
+    left: EndedColumns
 
 
 class EndedColumns(NamedTuple):
@@ -52,24 +62,43 @@ class Ended(NamedTuple):
     colourings: NDArray[np.uint64]
 
 
-def ended_rows(right: Half) -> EndedRows:
-    """The just ended colourings of a right half, and the rows they come from."""
-    found = [(some.start.copy(), some.colourings.copy()) for some in list_ended(right)]
-    start = np.array([start for start, _ in found])
-    start[1:] += np.cumsum(start[:-1, -1])[:, None]
-    ended = right._replace(start=start, colourings=np.concatenate([some for _, some in found]))
-    down = np.full((2, right.geometry.width, len(ended.colourings)), -1, np.int32)
-    _fill_down(right, ended, down)
-    return EndedRows(start, _live_before(right, ended), down)
-
-
-def _live_before(half: Half, ended: Half) -> NDArray[np.int32]:
-    at = np.zeros(len(ended.colourings), np.int32)
-    for profile, q in np.argwhere(ended.counts() > 0):
-        live = half.colourings[half.start[profile, q] : half.start[profile, q + 1]]
-        just = slice(ended.start[profile, q], ended.start[profile, q + 1])
-        at[just] = np.searchsorted(live, ended.colourings[just])
-    return at
+def make_endings(layout: Layout, plan: Plan, classes: Classes) -> Endings:
+    """Prepare counting what has ended."""
+    half = layout.right
+    width, height = half.geometry.width, half.geometry.height
+    profile, _, q = group_of(half)
+    below = np.zeros((1 + width, len(profile)), np.uint16)
+    below[0] = classes.right
+    ends = [np.zeros((6, 0), np.uint64)]  # mover, profile, q, colouring, column, class before
+    for mover in range(2):
+        for c in range(width):
+            i = np.flatnonzero((half.heights[profile, c] < height) & (classes.right > 0))
+            after, q_after = profile[i] + half.radix[c], q[i] + 1 - mover
+            up = plan.up[mover, c, i]
+            is_live = up >= 0
+            below[1 + c, half.start[after, q_after][is_live] + up[is_live]] = classes.right[
+                i[is_live]
+            ]
+            i, after, q_after = i[~is_live], after[~is_live], q_after[~is_live]
+            cell = half.playable[profile[i]] & np.uint64(board_column(height, c))
+            made = half.colourings[i] | (cell if mover == 0 else U0)
+            same = np.ones_like(i)
+            some = (same * mover, after, q_after, made, same * c, classes.right[i])
+            ends.append(np.array([values.astype(np.uint64) for values in some]))
+    found = np.concatenate(ends, axis=1)
+    found = found[:, np.lexsort(found[3::-1])]
+    is_new = np.ones(found.shape[1], np.bool_)
+    is_new[1:] = (np.diff(found[:4].astype(np.int64), axis=1) != 0).any(axis=0)
+    movers, profiles, qs, colourings = found[:4, is_new]
+    right = np.zeros((1 + width, len(colourings)), np.uint16)
+    right[1 + found[4].astype(np.int64), np.cumsum(is_new) - 1] = found[5]
+    shape = 2, len(half.stones), half.start.shape[1]
+    place = np.ravel_multi_index(tuple(a.astype(np.int64) for a in (movers, profiles, qs)), shape)
+    start = np.searchsorted(place, np.arange(np.prod(shape) + 1))
+    of = half.occupied[profiles.astype(np.int64)]
+    lines = line_bits(of, colourings, plan.cross_right)
+    planes = HalfPlanes(plan.at, plan.gone, plan.colour, plan.stay)
+    return Endings(below, start, right, lines, ended_columns(layout.left, planes))
 
 
 def ended_columns(left: Half, planes: HalfPlanes) -> EndedColumns:
@@ -176,27 +205,6 @@ def _read_colourings(half, planes, where, tile, turn):
             tile[column * (half.geometry.height + 1) + row] = planes.colour[at]
             at += planes.at[profile, q, WORDS]
     transpose(tile, turn)
-
-
-@entry
-def _fill_down(half, ended, down):
-    """Fill `down` in place."""
-    geo, start = half.geometry, half.start
-    for profile in range(len(half.stones)):
-        for q in range(start.shape[1] - 1):
-            for i in range(ended.start[profile, q], ended.start[profile, q + 1]):
-                for mover in range(2):
-                    mine = ended.colourings[i] ^ (U0 if mover == 0 else half.occupied[profile])
-                    if not has_line(geo, mine):
-                        continue
-                    for column in range(geo.width):
-                        if _ended_in(geo, half.tops[profile], column, mine):
-                            top = half.tops[profile] & column_cells(geo.height, column)
-                            before = profile - half.radix[column]
-                            low, high = start[before, q - 1 + mover], start[before, q + mover]
-                            wanted = ended.colourings[i] & ~top
-                            row = find_sorted(half.colourings, low, high, wanted)
-                            down[mover, column, i] = row - low
 
 
 @entry

@@ -1,7 +1,6 @@
-"""The walks in memory: whole layers, one after another, on any number of threads.
+"""The walk in memory: whole layers, one after another, on any number of threads.
 
     backward(prepared)   yields the layer of every ply, win and loss, the fullest first
-    forward(prepared)    yields (tally, layer) of every ply, one plane: alive, the root first
 
 A layer is walked from its *neighbour*, the one walked before it, by tasks
 (`retro.walk.task`) that threads share: every group writes words of its own, so the
@@ -20,8 +19,8 @@ from retro.index.halves.layout import layer_blocks
 from retro.walk.halves.layer import Own, Room, Rooms, View, make_view
 from retro.walk.halves.mirror import Made, mirror_image
 from retro.walk.halves.prepared import Prepared, block_weights, prepare
-from retro.walk.halves.task import Place, mirror_into, walk_task
-from retro.walk.task import STEP, Tally, Task
+from retro.walk.halves.task import Place, count_task, mirror_into, walk_task
+from retro.walk.task import Tally, Task
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,30 +28,28 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from retro.walk.halves.layer import Group
-    from retro.walk.task import Walk
 
-__all__ = ["Layer", "Layers", "Tally", "backward", "block_weights"]
-__all__ += ["forward", "prepare"]
+__all__ = ["Layer", "Layers", "backward", "block_weights", "prepare"]
 
 BLOCKS_AT_ONCE = 64  # mirrored by one call
 TASKS_PER_THREAD = 4
+COUNTED_AT_ONCE = 64  # tasks of a layer
 ALL_WORDS = (0, 1 << 62)
 
 
 class Layer:
     """One layer in memory: its canonical blocks, and room for those that its reader mirrors."""
 
-    def __init__(self, prepared: Prepared, walk: Walk, ply: int, room: Room) -> None:
-        self.walk: Walk = walk
+    def __init__(self, prepared: Prepared, ply: int, room: Room) -> None:
         self.ply = ply
         self.groups: list[Group] = prepared.groups(ply)
         self._words = int(prepared.layout.stored_words[ply])
-        self.mirrored = prepared.mirrored_blocks(walk, ply)
+        self.mirrored = prepared.mirrored_blocks(ply)
         offset = prepared.layout.shape.offset
         sizes = offset[*self.mirrored, -1] - offset[*self.mirrored, 0]
         self.places = self._words + np.cumsum(sizes) - sizes  # of mirrored blocks
         length = self._words + int(sizes.sum())
-        planes = prepared.planes.of(walk, ply)
+        planes = prepared.planes.of(ply)
         self.values = room.words(f"layer {ply % 2}", planes, length)  # [plane, word]
 
     @property
@@ -64,14 +61,13 @@ class Layer:
 class Layers:
     """The layer being walked and the one it is walked from, in memory that is used again."""
 
-    def __init__(self, prepared: Prepared, walk: Walk, rooms: Rooms) -> None:
-        self.walk: Walk = walk
+    def __init__(self, prepared: Prepared, rooms: Rooms) -> None:
         self._prepared, self._rooms = prepared, rooms
         self._room = Room()
 
     def new(self, ply: int) -> Layer:
         """A layer to be filled; that of the ply before the last one is lost."""
-        return Layer(self._prepared, self.walk, ply, self._room)
+        return Layer(self._prepared, ply, self._room)
 
     def view(self, pool: Executor, layer: Layer) -> View:
         """A view of a filled layer for the next one to be walked; makes what that mirrors."""
@@ -95,9 +91,9 @@ class Layers:
         return view
 
 
-def whole_task(prepared: Prepared, walk: Walk, ply: int) -> Task:
+def whole_task(prepared: Prepared, ply: int) -> Task:
     """All groups of a layer."""
-    return Task(walk, ply, 0, len(prepared.groups(ply)))
+    return Task("walk", ply, 0, len(prepared.groups(ply)))
 
 
 def split_task(task: Task, pieces: int) -> list[Task]:
@@ -117,42 +113,40 @@ def backward(prepared: Prepared) -> Iterator[Layer]:
     >>> layer.ply, [int(plane[0]) for plane in layer.stored]  # the empty board: no win, a loss
     (0, [0, 1])
     """
-    for _, layer in _walk(prepared, "walk"):
-        yield layer
-
-
-def forward(prepared: Prepared) -> Iterator[tuple[Tally, Layer]]:
-    """Yield the tally of every ply and its layer: the plane of live reachable positions.
-
-    The tally counts both of a mirror pair, the plane has one of them.
-    A layer's words are lost two layers later.
-
-    >>> from retro.games.connect4.rules import Connect4Board
-    >>> [tally.alive + tally.terminal for tally, layer in forward(prepare(Connect4Board(2, 2)))]
-    [1, 2, 4, 6, 5]
-    """
-    assert prepared.forward  # made here, not by every thread
-    yield from _walk(prepared, "alive")
-
-
-def _walk(prepared: Prepared, walk: Walk) -> Iterator[tuple[Tally, Layer]]:
     layout = prepared.layout
-    plies = range(layout.first_ply, layout.plies)
     rooms = Rooms()
-    layers = Layers(prepared, walk, rooms)
+    layers = Layers(prepared, rooms)
     with ThreadPoolExecutor(prepared.threads) as pool:
         there: Layer | None = None
-        for ply in plies if STEP[walk] < 0 else reversed(plies):
+        for ply in range(layout.plies - 1, layout.first_ply - 1, -1):
             here = layers.new(ply)
-            task = whole_task(prepared, walk, ply)
             view = None if there is None else layers.view(pool, there)
 
-            def run(task: Task, here: Layer = here, view: View | None = view) -> Tally:
+            def run(task: Task, here: Layer = here, view: View | None = view) -> None:
                 with rooms.one() as room:
-                    return walk_task(prepared, task, Place(Own(here.values, 0), view), room)
+                    walk_task(prepared, task, Place(Own(here.values, 0), view), room)
 
-            total = Tally()
-            for tally in pool.map(run, split_task(task, TASKS_PER_THREAD * prepared.threads)):
-                total = total.plus(tally)
-            yield total, here
+            task = whole_task(prepared, ply)
+            list(pool.map(run, split_task(task, TASKS_PER_THREAD * prepared.threads)))
+            yield here
             there = here
+
+
+def count_layer(prepared: Prepared, ply: int, pool: Executor, rooms: Rooms) -> Tally:
+    """Count the positions of a ply, and the finished ones; nothing is known of other plies.
+
+    >>> from retro.games.connect4.rules import Connect4Board
+    >>> prepared, rooms = prepare(Connect4Board(2, 2)), Rooms()
+    >>> with ThreadPoolExecutor(1) as pool:
+    ...     [count_layer(prepared, ply, pool, rooms).positions for ply in range(5)]
+    [1, 2, 4, 6, 5]
+    """
+
+    def run(task: Task) -> Tally:
+        with rooms.one() as room:
+            return count_task(prepared, task, None, room)
+
+    total = Tally()
+    for tally in pool.map(run, split_task(whole_task(prepared, ply), COUNTED_AT_ONCE)):
+        total = total.plus(tally)
+    return total

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 def mirror_tasks(prepared: Prepared, task: Task, memory: int, pieces: int) -> list[Task]:
     """Cut a task of mirrored groups into some of at most so many bytes, in about so many pieces."""
     groups = task_groups(prepared, task)
-    limit = memory // (8 * prepared.planes.of(task.walk, task.ply))
+    limit = memory // (8 * prepared.planes.of(task.ply))
     piece = sum(group.end - group.begin for group in groups) // pieces
     tasks: list[Task] = []
     start, own, source = groups[0], 0, 0

@@ -1,6 +1,6 @@
-"""What some groups read of the neighbouring layer: whole blocks, or rows of them.
+"""What some groups read of the next layer: whole blocks, or rows of them.
 
-One stone more (or less) leads from a block to its neighbours. Whole blocks read whole
+One stone more leads from a block to its neighbours. Whole blocks read whole
 neighbours. A strip of rows reads rows alone, because both row maps keep their order:
 
     stone on the left    the same rows of a block whose rows are of another length
@@ -21,13 +21,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from retro.bits import U0
-from retro.index.halves.colourings import column_cells
 from retro.jit import entry, inner
-from retro.walk.halves.forward import ended_rows_within, is_empty
 from retro.walk.halves.layer import is_strip
 from retro.walk.halves.plans import rows_within
-from retro.walk.task import STEP, Walk
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -54,13 +50,11 @@ class Reads(NamedTuple):
         return int((self.end - self.begin).sum())
 
 
-def find_reads(prepared: Prepared, walk: Walk, ply: int, group: Group) -> Reads:
+def find_reads(prepared: Prepared, ply: int, group: Group) -> Reads:
     """What a group, or some rows of it, read."""
     if is_strip(prepared.layout, group):
-        return _row_reads(prepared, walk, ply, group)
-    return block_reads(
-        prepared.layout, *neighbours(prepared.layout, STEP[walk], group.left, group.right)
-    )
+        return _row_reads(prepared, ply, group)
+    return block_reads(prepared.layout, *neighbours(prepared.layout, group.left, group.right))
 
 
 def block_reads(layout: Layout, left: Profiles, right: Profiles) -> Reads:
@@ -71,41 +65,35 @@ def block_reads(layout: Layout, left: Profiles, right: Profiles) -> Reads:
     return Reads(left, right, offset + (places - begin)[:, None], begin, end)
 
 
-def neighbours(
-    layout: Layout, step: int, left: Profiles, right: Profiles
-) -> tuple[Profiles, Profiles]:
-    """The profiles that one stone more (or less) makes of some profiles, each once."""
+def neighbours(layout: Layout, left: Profiles, right: Profiles) -> tuple[Profiles, Profiles]:
+    """The profiles that one stone more makes of some profiles, each once."""
     lefts, rights = [], []
     for half, own in ((layout.left, left), (layout.right, right)):
         for column in range(half.geometry.width):
-            limit = half.base[column] if step < 0 else layout.board.height
-            movable = half.heights[own, column] != limit
+            movable = half.heights[own, column] != layout.board.height
             sides = [left[movable], right[movable]]
-            sides[0 if half is layout.left else 1] += step * half.radix[column]
+            sides[0 if half is layout.left else 1] += half.radix[column]
             lefts.append(sides[0])
             rights.append(sides[1])
     columns = len(layout.right.stones)
     return np.divmod(np.unique(np.concatenate(lefts) * columns + np.concatenate(rights)), columns)
 
 
-def _row_reads(prepared: Prepared, walk: Walk, ply: int, strip: Group) -> Reads:
+def _row_reads(prepared: Prepared, ply: int, strip: Group) -> Reads:
     """Rows of the neighbours of one block."""
     layout, shape = prepared.layout, prepared.layout.shape
     block = int(strip.left[0]), int(strip.right[0])
     rows = np.zeros((shape.width, shape.offset.shape[2], 2), np.int64)
-    if walk == "walk":
-        _rows_after(shape, prepared.plan.up, ply, block, (strip.begin, strip.end), rows)
-    else:
-        _rows_before(shape, prepared.forward, ply, block, (strip.begin, strip.end), rows)
-    total = (ply + STEP[walk] + 1) // 2
+    _rows_after(shape, prepared.plan.up, ply, block, (strip.begin, strip.end), rows)
+    total = (ply + 2) // 2
     lefts, rights, bases, begins, ends = [], [], [], [], []
     place = 0
     for column in np.flatnonzero(rows[:, :, 1].any(axis=1)).tolist():
         left, right = block
         if column < shape.left_columns:
-            left += STEP[walk] * int(layout.left.radix[column])
+            left += int(layout.left.radix[column])
         else:
-            right += STEP[walk] * int(layout.right.radix[column - shape.left_columns])
+            right += int(layout.right.radix[column - shape.left_columns])
         base = np.zeros(shape.offset.shape[2], np.int64)
         for q in np.flatnonzero(rows[column, :, 1]).tolist():
             first, last = rows[column, q].tolist()
@@ -160,36 +148,3 @@ def _rows_after(shape, up, ply, block, strip, rows):
                 found = rows[column, q + first_player]
                 for i in range(start + first, start + last):
                     _widen(found, up[mover, column - shape.left_columns, i])
-
-
-@entry
-def _rows_before(shape, forward, ply, block, strip, rows):
-    """The same of predecessors, those of just ended rows included."""
-    pl, pr = block
-    total, mover = (ply + 1) // 2, (ply - 1) & 1
-    first_player = 1 - mover
-    mine = U0 if mover == 0 else shape.right_occupied[pr]
-    low, high = total - shape.left_stones[pl], shape.right_stones[pr]
-    for q in range(max(0, low), min(total, high) + 1):
-        first, last = rows_within(shape, (pl, pr, q), total - q, strip)
-        if first > last or (first == last and not is_empty(shape, pr, q)):
-            continue
-        if total - q >= first_player and first < last:
-            for column in range(shape.left_columns):
-                if shape.left_heights[pl, column] > shape.left_base[column]:
-                    rows[column, q, 0], rows[column, q, 1] = first, last
-        if q < first_player or shape.row_words[pl, total - q] == 0:
-            continue
-        start = shape.right_start[pr, q]
-        number = shape.right_start[pr, q + 1] - start
-        ended = ended_rows_within(forward, pr, q, number, first, last)
-        for column in range(shape.left_columns, shape.width):
-            right = column - shape.left_columns
-            if shape.right_heights[pr, right] > shape.right_base[right]:
-                top = shape.right_tops[pr] & column_cells(shape.height, right)
-                found = rows[column, q - first_player]
-                for i in range(start + first, start + last):
-                    if (shape.right_colourings[i] ^ mine) & top:
-                        _widen(found, forward.down[right, i])
-                for i in range(ended[0], ended[1]):
-                    _widen(found, forward.row_down[mover, right, i])

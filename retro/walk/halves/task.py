@@ -1,9 +1,9 @@
 """One task of a walk: some neighbouring groups of one layer, from the layer beside it.
 
     step        some of its groups, or some rows of one, that fit into memory with all they read
-      fetch     what they read of the neighbouring layer, as a *view*
-      walk      back (values) or forward (which positions can arise)
-    count       how many of the live positions are won and lost
+      fetch     what they read of the next layer, as a *view*
+      walk      values from those of the next layer
+    count       positions that play can reach, won, lost and finished ones: see `count`
     blank       what one look at a board decides, for the file
 
 Groups of mirrored blocks are made from their images in the same layer, by tasks of their own,
@@ -21,16 +21,17 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar, cast
 
 import numpy as np
 
+from retro.index.halves.layout import layer_blocks
 from retro.walk.halves import backward as _backward
 from retro.walk.halves import blank as _blank
-from retro.walk.halves import distances as _distances
-from retro.walk.halves import forward as _forward
+from retro.walk.halves.count import count_group, fill_live_rows
+from retro.walk.halves.count_planes import make_scratch
 from retro.walk.halves.layer import Group, Own, Room, View, is_strip, row_begin
 from retro.walk.halves.mirror import Made, mirror_blocks, mirror_image
 from retro.walk.halves.mirror import make_scratch as mirror_scratch
 from retro.walk.halves.prepared import Prepared, block_weights
 from retro.walk.halves.reading import Reads, block_reads, find_reads
-from retro.walk.task import STEP, Tally, Task, Walk
+from retro.walk.task import Tally, Task
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -57,7 +58,7 @@ class Fetch(Protocol):
     """Fills planes in place with stretches of a group, each at its place."""
 
     def __call__(
-        self, walk: Walk, ply: int, group: Group, wanted: Sequence[Stretch], planes: Words
+        self, ply: int, group: Group, wanted: Sequence[Stretch], planes: Words
     ) -> None: ...
 
 
@@ -71,14 +72,13 @@ def task_groups(prepared: Prepared, task: Task) -> list[Group]:
     groups = prepared.groups(task.ply)
     if is_mirrored(prepared, task):
         first = len(groups)
-        return prepared.mirrored(task.walk, task.ply)[task.first - first : task.last - first]
+        return prepared.mirrored(task.ply)[task.first - first : task.last - first]
     return groups[task.first : task.last]
 
 
 def is_first_layer(prepared: Prepared, task: Task) -> bool:
-    """Whether a task has no layer to read: the full board's, or the root's."""
-    layout = prepared.layout
-    return task.ply == (layout.first_ply if task.walk == "alive" else layout.plies - 1)
+    """Whether a task has no layer to read: the full board's."""
+    return task.ply == prepared.layout.plies - 1
 
 
 class Step(NamedTuple):
@@ -90,12 +90,12 @@ class Step(NamedTuple):
     is_first: bool = True  # of the steps that make these rows
 
 
-def walk_alone(prepared: Prepared, task: Task, fetch: Fetch, room: Room) -> tuple[Own, Tally]:
+def walk_alone(prepared: Prepared, task: Task, fetch: Fetch, room: Room) -> Own:
     """Walk a task step by step, fetching what each step reads, within the task's memory.
 
     All lies in one array, so that a worker who keeps it has never more than one task's words.
     """
-    groups, planes = task_groups(prepared, task), prepared.planes.of(task.walk, task.ply)
+    groups, planes = task_groups(prepared, task), prepared.planes.of(task.ply)
     begin, length = groups[0].begin, groups[-1].end - groups[0].begin
     is_made = is_mirrored(prepared, task)
     find = _mirror_steps if is_made else _walk_steps
@@ -103,23 +103,22 @@ def walk_alone(prepared: Prepared, task: Task, fetch: Fetch, room: Room) -> tupl
     most = max((step.reads.words for step in steps if step.reads is not None), default=0)
     words = room.words("task", 1, planes * (length + most))[0]
     own = Own(words[: planes * length].reshape(planes, length), begin)
-    ply = task.ply if is_made else task.ply + STEP[task.walk]
-    there_planes = prepared.planes.of(task.walk, ply)  # never more than here
-    total = Tally()
+    ply = task.ply if is_made else task.ply + 1
+    there_planes = prepared.planes.of(ply)  # never more than here
     for step in steps:
         there = None
         if step.reads is not None:
             end = planes * length + there_planes * step.reads.words
             values = words[planes * length : end].reshape(there_planes, step.reads.words)
-            fetch_words(prepared, (task.walk, ply), step.reads, fetch, values)
+            fetch_words(prepared, ply, step.reads, fetch, values)
             slot = _slots(prepared, room, "read", step.reads.left, step.reads.right)
             there = View(values, slot, step.reads.base)
         if is_made:
             assert there is not None
             _mirror(prepared, step, own, there, room)
         else:
-            total = total.plus(_walk(prepared, task, step.group, Place(own, there), room))
-    return own, total
+            _walk(prepared, task.ply, step.group, Place(own, there), room)
+    return own
 
 
 def _walk_steps(
@@ -132,7 +131,7 @@ def _walk_steps(
     waiting = [_merged(run) for run in _runs(prepared, groups)][::-1]
     while waiting:
         group = waiting.pop()
-        reads = find_reads(prepared, task.walk, task.ply, group)
+        reads = find_reads(prepared, task.ply, group)
         halves = _halves(prepared, group) if reads.words > free else []
         if halves:
             waiting += reversed(halves)
@@ -229,11 +228,9 @@ def _middle_row(prepared: Prepared, step: Group) -> int:
     return second if second < step.end else step.begin
 
 
-def fetch_words(
-    prepared: Prepared, layer: tuple[Walk, int], reads: Reads, fetch: Fetch, values: Words
-) -> None:
+def fetch_words(prepared: Prepared, ply: int, reads: Reads, fetch: Fetch, values: Words) -> None:
     """Fill planes with stretches of a layer, one after another; in place."""
-    groups, begins = prepared.readable(*layer), prepared.begins(*layer)
+    groups, begins = prepared.readable(ply), prepared.begins(ply)
     wanted: dict[int, list[Stretch]] = {}
     place = 0
     for begin, end in zip(reads.begin.tolist(), reads.end.tolist(), strict=True):
@@ -246,7 +243,7 @@ def fetch_words(
             number += 1
         place += end - begin
     for number in sorted(wanted):
-        fetch(*layer, groups[number], sorted(wanted[number]), values)
+        fetch(ply, groups[number], sorted(wanted[number]), values)
 
 
 def _slots(
@@ -309,61 +306,65 @@ class Place(NamedTuple):
     there: View | None
 
 
-def walk_task(prepared: Prepared, task: Task, place: Place, room: Room) -> Tally:
-    """Walk the groups of a task, in place, with all they read at hand; count what is found."""
-    total = Tally()
+def walk_task(prepared: Prepared, task: Task, place: Place, room: Room) -> None:
+    """Walk the groups of a task, in place, with all they read at hand."""
     for group in task_groups(prepared, task):
-        total = total.plus(_walk(prepared, task, group, place, room))
-    return total
+        _walk(prepared, task.ply, group, place, room)
 
 
-def _walk(prepared: Prepared, task: Task, group: Group, place: Place, room: Room) -> Tally:
-    walk = _walk_forward if task.walk == "alive" else _walk_back
-    return walk(prepared, task.ply, group, place, room)
-
-
-def _walk_back(prepared: Prepared, ply: int, group: Group, place: Place, room: Room) -> Tally:
+def _walk(prepared: Prepared, ply: int, group: Group, place: Place, room: Room) -> None:
     layout, plan = prepared.layout, prepared.plan
-    planes = prepared.planes.of("walk", layout.first_ply)
+    planes = prepared.planes.of(layout.first_ply)
     scratch = _scratch(room, "back", lambda: _backward.make_scratch(layout, plan, planes))
     there = place.there or _no_view()
     _backward.walk_group(prepared.bits, layout.shape, plan, scratch, ply, place.own, there, group)
-    return Tally()
 
 
-def _walk_forward(prepared: Prepared, ply: int, group: Group, place: Place, room: Room) -> Tally:
-    own, there = place
-    layout, plans = prepared.layout, (prepared.plan, prepared.forward)
-    if there is None:
-        own.values[0, group.begin - own.origin] = 1  # the root is alone in its layer
-        return Tally(alive=1)
-    weights = block_weights(prepared, group.left, group.right)
-    scratch = _scratch(room, "forward", lambda: _forward.make_scratch(layout, *plans))
-    counts = np.zeros(2, np.int64)
-    for weight in (1, 2):
-        scratch.counts[:] = 0
-        chosen = weights == weight
-        some = group._replace(left=group.left[chosen], right=group.right[chosen])
-        _forward.forward_group(prepared.bits, layout.shape, plans, scratch, ply, own, there, some)
-        counts += weight * scratch.counts
-    return Tally(int(counts[_forward.ALIVE]), int(counts[_forward.TERMINAL]))
+def count_task(prepared: Prepared, task: Task, own: Own | None, room: Room) -> Tally:
+    """Count the positions of a task's groups; those that are won and lost if they were walked.
 
-
-def count_task(prepared: Prepared, task: Task, own: Own, fetch: Fetch, room: Room) -> Tally:
-    """How many of the live positions of walked groups are won, and how many lost."""
-    total = Tally()
-    offset = prepared.layout.shape.offset
-    for group in task_groups(prepared, task):
-        alive = room.words("alive", 1, group.end - group.begin)
-        fetch("alive", task.ply, group, [Stretch(group.begin, group.end, 0)], alive)
+    Nothing of another layer is needed, so a task that walks nothing counts any ply by itself.
+    """
+    layout, plan = prepared.layout, prepared.plan
+    known = prepared.classes, prepared.right_lines, prepared.endings
+    scratch = _scratch(
+        room, "count", lambda: make_scratch(layout, plan, prepared.classes, prepared.endings)
+    )
+    found, plies = np.zeros(4, np.int64), np.zeros(0, np.int64)
+    if own is None:
+        own = Own(np.zeros((2, 0), np.uint64), 0)
+    elif prepared.planes.distances:
+        plies = np.zeros(prepared.planes.cells - task.ply + 1, np.int64)
+    for run in _runs(prepared, task_groups(prepared, task)):
+        group = _merged(run)
         weights = block_weights(prepared, group.left, group.right)
-        won, lost = _blank.count_group(offset, own, alive[0], group, weights)
-        total = total.plus(Tally(won=int(won), lost=int(lost)))
-        if prepared.planes.distances:
-            counts = np.zeros(prepared.planes.cells - task.ply + 1, np.int64)
-            _distances.count_distances(offset, own, alive[0], group, weights, counts)
-            total = total.plus(Tally(distances=tuple(counts.tolist())))
-    return total
+        count_group(
+            prepared.bits, layout.shape, plan, known, scratch, task.ply, own, group, weights,
+            found, plies,
+        )  # fmt: skip
+    alive, terminal, won, lost = found.tolist()
+    return Tally(alive, terminal, won, lost, tuple(plies.tolist()))
+
+
+def live_blocks(prepared: Prepared, ply: int) -> Iterator[tuple[Group, Words]]:
+    """The blocks of a ply, those of one left profile after another, and which positions are live.
+
+    >>> from retro.games.connect4.rules import Connect4Board
+    >>> from retro.walk.halves.prepared import prepare
+    >>> prepared = prepare(Connect4Board(4, 4))
+    >>> sum(int(np.bitwise_count(live).sum()) for _, live in live_blocks(prepared, 3))
+    32
+    """
+    layout, plan, blocks = prepared.layout, prepared.plan, layer_blocks(prepared.layout, ply)
+    known = prepared.classes, prepared.right_lines
+    scratch = make_scratch(layout, plan, prepared.classes, None)
+    cuts = np.flatnonzero(np.diff(blocks.left)) + 1
+    for number, some in enumerate(np.split(np.arange(len(blocks.left)), cuts)):
+        begin, end = int(blocks.offset[some[0]]), int(blocks.offset[some[-1] + 1])
+        group = Group(number, blocks.left[some], blocks.right[some], begin, end)
+        plane = np.zeros(end - begin, np.uint64)
+        fill_live_rows(layout.shape, plan, known, scratch, ply, group, plane)
+        yield group, plane
 
 
 def kept_groups(
