@@ -1,13 +1,16 @@
 """Building tables of Connect Four for tests: what was built, read back from the file."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+
+import pytest
 
 import tablebase as tb
 from tablebase.files.atomic import only_builder
 from tablebase.halves.build import run
 from tablebase.halves.format import Header, PlyRecord
-from tablebase.halves.order import Order
+from tablebase.halves.order import How, Order
+from tablebase.halves.plan import estimate_build
 from tablebase.halves.store import TableFile
 
 
@@ -39,4 +42,19 @@ def run_plan(plan, path):
     """Run a plan of `tablebase.halves.plan.estimate_build`, as it is."""
     with only_builder(path):
         run(plan, path, Order())
+    return result_of(path)
+
+
+def build_without_counts(board, path, plies=None, *, distances=False):
+    """A table that counts the root alone, as earlier versions could build it."""
+    from tablebase.halves import build
+
+    def record(ply, tally, sha256, counted=build._record):
+        alone = PlyRecord(ply, 0, 0, 0, 0, 0, sha256=sha256)
+        return alone if ply else counted(ply, tally, sha256)
+
+    plan = estimate_build(board, How(distances=distances), plies=plies)
+    with only_builder(path), pytest.MonkeyPatch.context() as patch:
+        patch.setattr("tablebase.halves.build._record", record)
+        run(replace(plan, header=replace(plan.header, counts=0)), path, Order())
     return result_of(path)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from build_cases import BOARD, assert_same_table, stopped
-from builds import build_tablebase, result_of
+from builds import build_tablebase, build_without_counts, result_of
 from plain import connect4 as naive
 
 import tablebase as tb
@@ -60,16 +60,12 @@ def test_the_number_of_threads_does_not_change_the_table(built_5x4, tmp_path):
         assert_same_table(path, built_5x4)
 
 
-def test_progress_counts_up_to_the_whole_of_each_phase(tmp_path):
+def test_progress_counts_up_to_the_whole(tmp_path):
     seen = []
     build_tablebase(BOARD, tmp_path / "table.h5", report=seen.append)
-    walk = [p for p in seen if p.phase == "backward"]
-    mark = [p for p in seen if p.phase == "forward"]
-    assert [p.ply for p in walk] == list(range(20, -1, -1))
-    assert [p.ply for p in mark] == list(range(21))
-    for phase in (walk, mark):
-        assert [p.done for p in phase] == sorted(p.done for p in phase)
-        assert phase[-1].done == phase[-1].total
+    assert [(p.phase, p.ply) for p in seen] == [("backward", ply) for ply in range(20, -1, -1)]
+    assert [p.done for p in seen] == sorted(p.done for p in seen)
+    assert seen[-1].done == seen[-1].total
 
 
 def test_processes_make_the_same_table(built_5x4, tmp_path):
@@ -80,18 +76,22 @@ def test_processes_make_the_same_table(built_5x4, tmp_path):
 
 
 @pytest.mark.parametrize("in_memory", [0, 10**9])
-def test_without_counts_the_values_are_the_same(built_5x4, tmp_path, monkeypatch, in_memory):
+def test_who_asks_for_no_counts_gets_them_and_is_told(built_5x4, tmp_path, monkeypatch, in_memory):
     monkeypatch.setattr("tablebase.halves.plan.IN_MEMORY_BITS", in_memory)
-    path, phases = tmp_path / "table.h5", set()
-    result = build_tablebase(BOARD, path, counts=False, report=lambda p: phases.add(p.phase))
-    assert phases == {"backward"}
-    assert result.header.counts == 0
-    whole = result_of(built_5x4.path)
+    path, told = tmp_path / "table.h5", []
+    build_tablebase(BOARD, path, counts=False, announce=told.append)
+    assert "counting costs next to nothing: positions are counted all the same" in told
+    assert_same_table(path, built_5x4)
+    assert build_tablebase(BOARD, path, counts=False).was_there
+
+
+def test_a_table_that_was_built_without_counts_is_read_and_checked(built_5x4, tmp_path):
+    path = tmp_path / "table.h5"
+    result, whole = build_without_counts(BOARD, path), result_of(built_5x4.path)
     assert result.value == whole.value
     assert [r.sha256 for r in result.records] == [r.sha256 for r in whole.records]
     assert [r.positions for r in result.records] == [1] + [0] * 20
     assert tb.verify(path, level="full").positions > 0
-    assert build_tablebase(BOARD, path, counts=False).was_there
     with pytest.raises(WrongBoardError, match="was built without counts"):
         build_tablebase(BOARD, path)
 
@@ -100,7 +100,7 @@ def test_without_counts_the_values_are_the_same(built_5x4, tmp_path, monkeypatch
 def test_plies_without_a_position_are_sound_though_nobody_counted_them(tmp_path, level):
     """Lines of two: nobody gets beyond ply 4 of a board of nine cells, and the table ends there."""
     path = tmp_path / "table.h5"
-    build_tablebase(Connect4Board(3, 3, 2), path, counts=False)
+    build_without_counts(Connect4Board(3, 3, 2), path)
     assert tb.verify(path, level=level).positions > 0
     assert tb.verify(path, level=level, solver=True).positions > 0
 

@@ -62,7 +62,7 @@ def test_giant_blocks_cut_into_strips_make_the_same_table(
     for ply in plies:
         strips = [g for g in prepared.groups(ply) if is_strip(prepared.layout, g)]
         assert len(strips) > 10
-        assert any(is_strip(prepared.layout, g) for g in prepared.mirrored("walk", ply))
+        assert any(is_strip(prepared.layout, g) for g in prepared.mirrored(ply))
     path = tmp_path / "table.h5"
     run_plan(with_task_memory(estimate_build(board), memory), path)
     assert_same_table(path, request.getfixturevalue(f"built_{size}"))

@@ -33,8 +33,6 @@ pytestmark = pytest.mark.usefixtures("in_files")
 @pytest.mark.parametrize(
     ("phase", "ply", "parts"),
     [
-        ("forward", 0, 0),
-        ("forward", 16, 0),
         ("backward", 16, 1),
         ("backward", 7, 10),
         ("backward", 0, 17),
@@ -78,8 +76,7 @@ build(Connect4Board(4, 4), Path({path!r}), report=report)
 
 # Groups are renamed only; parts and the table are synced before they are renamed, folders after.
 KILLS = {
-    "in the forward walk": 'report = lambda p: p.ply == 9 and p.phase == "forward" and die()',
-    "after walking ply 11": 'report = lambda p: p.ply == 11 and p.phase == "backward" and die()',
+    "after walking ply 11": "report = lambda p: p.ply == 11 and die()",
     "before the table is synced": (
         "from tablebase.files import atomic; synced = atomic.sync; "
         "is_table = lambda p: p.name.startswith('table.h5.') and p.is_file(); "
@@ -95,7 +92,7 @@ KILLS = {
 }
 
 
-QUICK = ("in the forward walk", "before the table is synced", "in the middle of a ply")
+QUICK = ("after walking ply 11", "before the table is synced", "in the middle of a ply")
 MOMENTS = [pytest.param(when, marks=[pytest.mark.slow] * (when not in QUICK)) for when in KILLS]
 
 
@@ -150,22 +147,22 @@ def partial(stopped_once, tmp_path, in_small_groups):
     return PartialTable(tmp_path / "table.h5", estimate_build(SMALL).header)
 
 
-PLACES = [("walk", 9), ("alive", 5), ("alive", 8)]
+PLACES = [9, 10]
 # Any two of damage, place and memory meet in the quick half.
 LOST = [
-    pytest.param(damage, *place, memory, marks=[pytest.mark.slow] * ((i + j + k) % 2))
+    pytest.param(damage, ply, memory, marks=[pytest.mark.slow] * ((i + j + k) % 2))
     for i, damage in enumerate(DAMAGES)
-    for j, place in enumerate(PLACES)
+    for j, ply in enumerate(PLACES)
     for k, memory in enumerate((None, 30_000))
 ]
 
 
-@pytest.mark.parametrize(("damage", "walk", "ply", "memory"), LOST)
+@pytest.mark.parametrize(("damage", "ply", "memory"), LOST)
 def test_a_lost_group_is_made_again_and_the_build_goes_on(
-    built_4x4, tmp_path, partial, walk, ply, damage, memory
+    built_4x4, tmp_path, partial, ply, damage, memory
 ):
     path = tmp_path / "table.h5"
-    groups = sorted(partial.folder.glob(f"{walk}-{ply:02d}-*.zst"))
+    groups = sorted(partial.folder.glob(f"walk-{ply:02d}-*.zst"))
     for group in {groups[0], groups[-1]}:
         DAMAGES[damage](group)
     run_plan(with_task_memory(estimate_build(SMALL), memory), path)
@@ -174,15 +171,14 @@ def test_a_lost_group_is_made_again_and_the_build_goes_on(
 
 def test_groups_lost_in_both_layers_are_made_again_from_further_up(built_4x4, tmp_path, partial):
     path = tmp_path / "table.h5"
-    for walk, plies in (("walk", (9, 10)), ("alive", (3, 4, 5, 8))):
-        partial.forget_groups(walk, plies)
+    partial.forget_groups([9, 10])
     run_plan(with_task_memory(estimate_build(SMALL), 30_000), path)
     assert_same_table(path, built_4x4)
 
 
 def test_a_lost_group_is_made_again_by_processes(built_4x4, tmp_path):
     path = tmp_path / "table.h5"
-    flip_a_byte(stopped(path, "backward", 9, SMALL).group("walk", 9, 0))
+    flip_a_byte(stopped(path, "backward", 9, SMALL).group(9, 0))
     build_tablebase(SMALL, path, processes=2)
     assert_same_table(path, built_4x4)
 
@@ -205,7 +201,7 @@ def test_a_ply_that_other_workers_began_is_gone_on_with(
     path, done = tmp_path / "table.h5", []
 
     def stop(partial, task, writer, tally, commit=PartialTable.commit):
-        if (task.walk, task.ply) == ("walk", 9):
+        if task.ply == 9:
             done.append(task)
             if len(done) > 4:
                 raise Stop
@@ -216,7 +212,7 @@ def test_a_ply_that_other_workers_began_is_gone_on_with(
         with pytest.raises(Stop):
             build_tablebase(SMALL, path, threads=2)
     partial = PartialTable(path, estimate_build(SMALL).header)
-    assert len(partial.committed("walk", 9)) == 4
+    assert len(partial.committed(9)) == 4
     build_tablebase(SMALL, path, threads=workers)
     assert_same_table(path, built_4x4)
 

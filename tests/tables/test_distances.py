@@ -323,7 +323,7 @@ def test_a_line_that_leaves_the_table_is_searched_to_its_end(tmp_path):
 )  # fmt: skip
 def test_empty_boards_end_with_their_last_cell(tmp_path, size, plies):
     """Draws do, of course; 6x4 is lost with its last stone."""
-    tb.build(size, tmp_path / "board.h5", distances=True, counts=False)
+    tb.build(size, tmp_path / "board.h5", distances=True)
     with open_tablebase(tmp_path / "board.h5") as table:
         assert table.probe_plies("") == plies
         assert table.value == (-1 if size == "6x4" else 0)

@@ -71,19 +71,19 @@ def test_stretches_of_groups_come_back_and_damaged_groups_are_removed(tmp_path):
     partial.open()
     group = GROUP._replace(begin=1000, end=151_000)
     words = some_words(150_000)
-    partial.write_group("walk", 7, group, words)
+    partial.write_group(7, group, words)
     wanted = [Stretch(1000, 1001, 5), Stretch(33_000, 70_000, 10), Stretch(150_999, 151_000, 0)]
     found = np.zeros((2, 50_000), np.uint64)
-    partial.fetch("walk", 7, group, wanted, found)
+    partial.fetch(7, group, wanted, found)
     expected = np.zeros_like(found)
     for begin, end, place in wanted:
         expected[:, place : place + end - begin] = words[:, begin - 1000 : end - 1000]
     np.testing.assert_array_equal(found, expected)
-    path = partial.group("walk", 7, 3)
+    path = partial.group(7, 3)
     flip(path, path.stat().st_size // 3)
     for _ in range(2):  # damaged, then missing
         with pytest.raises(LostGroupError, match="is damaged") as lost:
-            partial.fetch("walk", 7, group, [Stretch(1000, 51_000, 0)], found)
+            partial.fetch(7, group, [Stretch(1000, 51_000, 0)], found)
         assert not path.exists()
         again = pickle.loads(pickle.dumps(lost.value))
         assert (again.walk, again.ply, again.number) == ("walk", 7, 3)
@@ -95,11 +95,11 @@ def test_stretches_of_groups_come_back_and_damaged_groups_are_removed(tmp_path):
 def test_a_group_of_another_length_is_damaged(tmp_path, planes, length):
     partial = PartialTable(tmp_path / "t.h5", HEADER)
     partial.open()
-    partial.write_group("walk", 7, GROUP._replace(begin=0, end=100_000), some_words(100_000))
+    partial.write_group(7, GROUP._replace(begin=0, end=100_000), some_words(100_000))
     found = np.empty((planes, length), np.uint64)
     group = GROUP._replace(begin=0, end=length)
     with pytest.raises(LostGroupError, match="is damaged"):
-        partial.fetch("walk", 7, group, [Stretch(0, length, 0)], found)
+        partial.fetch(7, group, [Stretch(0, length, 0)], found)
 
 
 @pytest.mark.parametrize("length", [0, 1, 32_768, 32_769])
@@ -107,14 +107,14 @@ def test_every_byte_of_a_group_is_guarded(tmp_path, length):
     partial = PartialTable(tmp_path / "t.h5", HEADER)
     partial.open()
     group, words = GROUP._replace(begin=0, end=length), some_words(length)[:, :length]
-    path, found = partial.group("walk", 7, 3), np.empty((2, length), np.uint64)
-    partial.write_group("walk", 7, group, words)
+    path, found = partial.group(7, 3), np.empty((2, length), np.uint64)
+    partial.write_group(7, group, words)
     size = path.stat().st_size
     for place in {*range(0, size, max(1, size // 40)), *range(max(0, size - 20), size)}:
-        partial.write_group("walk", 7, group, words)
+        partial.write_group(7, group, words)
         flip(path, place)
         with pytest.raises(LostGroupError):
-            partial.fetch("walk", 7, group, [Stretch(0, length, 0)], found)
+            partial.fetch(7, group, [Stretch(0, length, 0)], found)
 
 
 @pytest.mark.parametrize(
@@ -128,8 +128,8 @@ def test_a_group_that_cannot_be_read_now_is_not_damaged(tmp_path, monkeypatch, e
     partial = PartialTable(tmp_path / "t.h5", HEADER)
     partial.open()
     words = some_words(1000)
-    partial.write_group("walk", 7, GROUP._replace(end=1000), words)
-    wanted = ("walk", 7, GROUP._replace(end=1000), [Stretch(0, 1000, 0)])
+    partial.write_group(7, GROUP._replace(end=1000), words)
+    wanted = (7, GROUP._replace(end=1000), [Stretch(0, 1000, 0)])
     found = np.empty_like(words)
     with monkeypatch.context() as patch:
         patch.setattr(FramedReader, "fill", fail)

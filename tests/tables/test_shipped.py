@@ -200,7 +200,7 @@ def test_a_board_without_is_none_the_wiser(tmp_path):
 
 
 def test_packing_again_keeps_the_digest(tmp_path):
-    built = tb.build("4x4", folder=tmp_path, distances=True, plies=range(9), counts=False)
+    built = tb.build("4x4", folder=tmp_path, distances=True, plies=range(9))
     script = [sys.executable, "scripts/ship_table.py", built.path, "--out", tmp_path / "s.h5"]
     subprocess.run(script, check=True, cwd=ROOT, capture_output=True)
     with tb.open_tablebase(built.path) as before, tb.open_tablebase(tmp_path / "s.h5") as after:

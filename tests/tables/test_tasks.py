@@ -19,7 +19,7 @@ from retro.walk.halves.mirroring import mirror_tasks
 from retro.walk.halves.prepared import prepare
 from retro.walk.halves.reading import find_reads
 from retro.walk.halves.task import task_groups, walk_alone
-from retro.walk.task import STEP, Planes, Task
+from retro.walk.task import Planes, Task
 from tablebase.halves.order import How
 from tablebase.halves.partial import PartialTable
 from tablebase.halves.plan import estimate_build
@@ -42,7 +42,7 @@ def in_tasks(plan, memory):
 
 def files(partial, task):
     """What the tasks of a layer have left, but for names that only one writer has."""
-    names = f"{task.walk}-{task.ply:02d}-*"
+    names = f"walk-{task.ply:02d}-*"
     return {path: path.read_bytes() for path in partial.folder.glob(names) if path.suffix != ".tmp"}
 
 
@@ -71,9 +71,7 @@ def test_a_task_that_runs_twice_or_in_two_places_leaves_the_same_files(
     monkeypatch.setattr(Threads, "submit", thrice)
     path = tmp_path / "table.h5"
     run_plan(in_tasks(estimate_build(BOARD, How(threads=1)), 1_000_000), path)
-    assert {(task.walk, task.ply) for task in repeated} == {
-        ("alive", 9), ("alive", 18), ("walk", 9), ("walk", 18)
-    }  # fmt: skip
+    assert {task.ply for task in repeated} == {9, 18}
     assert result_of(path).records == result_of(built_5x4.path).records
 
 
@@ -81,26 +79,25 @@ def test_a_task_is_committed_last_of_all(tmp_path, in_strips, monkeypatch):
     """When the mark of a task is there, its groups are; a task that dies leaves no mark."""
     partial = PartialTable(tmp_path / "table.h5", estimate_build(BOARD).header)
     partial.open()
-    site, task = Site(prepare(BOARD), partial), Task("alive", 0, 0, 1)
+    site, task = Site(prepare(BOARD), partial), Task("walk", 20, 0, 1)
     commit = PartialTable.commit
 
     def die(*_):
-        assert partial.group("alive", 0, 0).exists()
+        assert partial.group(20, 0).exists()
         raise KeyboardInterrupt
 
     monkeypatch.setattr(PartialTable, "commit", die)
     with pytest.raises(KeyboardInterrupt):
         do_task(site, task, Room())
-    assert not partial.committed("alive", 0)
+    assert not partial.committed(20)
     assert not list(partial.folder.glob("*.tmp"))
     monkeypatch.setattr(PartialTable, "commit", commit)
     do_task(site, task, Room())
-    assert [done.task[:4] for done in partial.committed("alive", 0)] == [task[:4]]
+    assert [done.task[:4] for done in partial.committed(20)] == [task[:4]]
 
 
-@pytest.mark.parametrize("walk", ["walk", "alive"])
-def test_strips_of_a_block_read_no_word_twice(in_strips, walk):
-    """Successors of rows in order are in order; predecessors of those that just ended overlap."""
+def test_strips_of_a_block_read_no_word_twice(in_strips):
+    """Successors of rows in order are in order."""
     prepared, strips = prepare(Connect4Board(5, 5)), 0
     layout = prepared.layout
     for ply in (23, 24):
@@ -109,14 +106,10 @@ def test_strips_of_a_block_read_no_word_twice(in_strips, walk):
             if before.left is not after.left:
                 continue
             strips += 1
-            ends, begins = (
-                find_reads(prepared, walk, ply, before),
-                find_reads(prepared, walk, ply, after),
-            )
+            ends, begins = find_reads(prepared, ply, before), find_reads(prepared, ply, after)
             one = {word for a, b in zip(ends.begin, ends.end, strict=True) for word in range(a, b)}
             two = [w for a, b in zip(begins.begin, begins.end, strict=True) for w in range(a, b)]
-            common = len(one.intersection(two))
-            assert common == 0 if walk == "walk" else common <= 0.2 * len(one) + 200
+            assert not one.intersection(two)
     assert strips > 10
 
 
@@ -127,8 +120,8 @@ def test_a_strip_reads_its_share_of_what_its_block_reads(in_strips):
     block = group.left[0], group.right[0]
     whole = group._replace(begin=int(shape.offset[*block, 0]), end=int(shape.offset[*block, -1]))
     share = (group.end - group.begin) / (whole.end - whole.begin)
-    reads = find_reads(prepared, "walk", 24, group).words
-    assert reads < 3 * share * find_reads(prepared, "walk", 24, whole).words
+    reads = find_reads(prepared, 24, group).words
+    assert reads < 3 * share * find_reads(prepared, 24, whole).words
 
 
 def test_a_plan_cuts_layers_into_the_groups_that_a_build_has(in_strips):
@@ -147,8 +140,8 @@ def test_a_plan_cuts_layers_into_the_groups_that_a_build_has(in_strips):
         ]
 
 
-def blocks_read(sizes, blocks, step):
-    """The blocks that a stone more (or less) in some column of one of these leads to."""
+def blocks_read(sizes, blocks):
+    """The blocks that a stone more in some column of one of these leads to."""
     heights = [
         {tuple(row): profile for profile, row in enumerate(half.tolist())}
         for half in (sizes.left_heights, sizes.right_heights)
@@ -158,7 +151,7 @@ def blocks_read(sizes, blocks, step):
         for side, half in enumerate((sizes.left_heights, sizes.right_heights)):
             for column in range(half.shape[1]):
                 changed = half[block[side]].tolist()
-                changed[column] += step
+                changed[column] += 1
                 other = list(block)
                 other[side] = heights[side].get(tuple(changed))
                 if other[side] is not None:
@@ -166,9 +159,8 @@ def blocks_read(sizes, blocks, step):
     return found
 
 
-@pytest.mark.parametrize(("walk", "step"), STEP.items())
 @pytest.mark.parametrize("pieces", [1, 3])
-def test_tasks_fit_their_memory_with_all_that_they_read(in_strips, walk, step, pieces):
+def test_tasks_fit_their_memory_with_all_that_they_read(in_strips, pieces):
     """As few as that allows: a block that several groups of a task read counts once."""
     board, limit = Connect4Board(5, 5), 300_000
     sizes = count_sizes(board, default_left_columns(board), board.start()).sizes
@@ -184,15 +176,15 @@ def test_tasks_fit_their_memory_with_all_that_they_read(in_strips, walk, step, p
                 blocks = [(int(side.left[i]), int(side.right[i])) for i in own]
                 if side.strip_of[group]:  # strips of a block read nothing in common
                     share = side.words[group] / side.strip_of[group]
-                    there = blocks_read(sizes, blocks, step)
+                    there = blocks_read(sizes, blocks)
                     read += sum(math.ceil(share * sizes.words[block]) for block in there)
                 else:
                     whole += blocks
-            there = blocks_read(sizes, whole, step)
+            there = blocks_read(sizes, whole)
             return int(side.words[first:last].sum()), read + sum(sizes.words[b] for b in there)
 
-        task = Task(walk, ply, 0, len(side.words))
-        most = limit // (8 * Planes(board.cells).of(walk, ply))
+        task = Task("walk", ply, 0, len(side.words))
+        most = limit // (8 * Planes(board.cells).of(ply))
         most_own = side.words.sum() // pieces
         first = 0
         for last, own, read in cutter.cut(task, side, limit, pieces).tolist():
@@ -214,7 +206,7 @@ def test_mirror_tasks_make_every_group_once_within_their_memory(in_strips, memor
     """Gaps between their blocks count; a task of one group takes what that needs."""
     prepared = prepare(Connect4Board(5, 5))
     for ply in (14, 20, 24):
-        whole, last = len(prepared.groups(ply)), len(prepared.readable("walk", ply))
+        whole, last = len(prepared.groups(ply)), len(prepared.readable(ply))
         tasks = mirror_tasks(prepared, Task("walk", ply, whole, last), memory, pieces=3)
         made = [group.number for task in tasks for group in task_groups(prepared, task)]
         assert made == list(range(whole, last))
@@ -226,15 +218,12 @@ def test_mirror_tasks_make_every_group_once_within_their_memory(in_strips, memor
             assert taken <= memory or len(groups) == 1
 
 
-def test_a_plan_has_no_time_for_what_is_neither_counted_nor_kept():
+def test_a_plan_has_no_time_for_what_is_not_kept():
     board = Connect4Board(6, 6)
-    whole = estimate_build(board)
-    uncounted = estimate_build(board, How(counts=False))
-    unkept = estimate_build(board, How(counts=False), plies=range(13))
-    assert unkept.core_seconds < 0.8 * uncounted.core_seconds
-    assert uncounted.core_seconds < 0.8 * whole.core_seconds
+    whole, unkept = estimate_build(board), estimate_build(board, plies=range(13))
+    assert unkept.core_seconds < 0.8 * whole.core_seconds
     for ply in (12, 13):
-        kept, alone = uncounted.plies[ply].seconds, unkept.plies[ply].seconds
+        kept, alone = whole.plies[ply].seconds, unkept.plies[ply].seconds
         assert kept == pytest.approx(alone) if ply == 12 else kept > alone
 
 
@@ -243,7 +232,7 @@ def test_the_plan_of_7x6_has_its_figures():
     plan = estimate_build(Connect4Board(7, 6), How(40 * 10**9, threads=16))
     found = plan.labour
     assert found.stored == 64 * 65_892_548_358
-    assert (found.uncut_forward, found.uncut_back) == (12_573_504_288, 9_745_555_584)
+    assert found.uncut == 9_745_555_584
     assert found.workers == 16
     assert found.last_busy > 0.6
     assert plan.least_memory < 4 * 10**9
@@ -253,7 +242,7 @@ def test_the_plan_of_7x6_has_its_figures():
 def test_the_plan_of_8x6_has_its_figures():
     found = tb.plan("8x6", threads=64, task_memory="16G").labour
     assert f"{found.stored:.3g}" == "2.33e+14"
-    assert (found.uncut_forward, found.uncut_back) == (134_525_192_128, 111_786_732_224)
+    assert found.uncut == 111_786_732_224
 
 
 @pytest.mark.slow

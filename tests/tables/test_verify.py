@@ -47,10 +47,9 @@ def test_a_giant_is_checked_without_walking_it(
     """Nothing of it is in memory at once but a chunk: neither planes nor layers."""
     counted = (BOARD.cells + 1) * (level != "spot")
     assert verify(sound, level).counted == counted
-    for name in ("prepare", "forward"):
-        monkeypatch.delattr(f"tablebase.halves.check.{name}")
+    monkeypatch.delattr("tablebase.halves.check.prepare_layout")
     monkeypatch.delattr("tablebase.halves.store.TableFile.read_checked")
-    monkeypatch.setattr("tablebase.halves.check.MOST_BYTES_COUNTED", 0)
+    monkeypatch.setattr("tablebase.halves.check.MOST_COUNTED", 0)
     found = verify(sound, level)
     assert (found.plies, found.counted) == (counted, 0)
     assert bool(found.positions) == (level != "quick")
@@ -58,11 +57,10 @@ def test_a_giant_is_checked_without_walking_it(
 
 @pytest.mark.hdf5
 @pytest.mark.parametrize("level", ["spot", "quick"])
-def test_a_giant_is_counted_on_request_by_the_tasks_of_a_build(
+def test_a_giant_is_counted_on_request(
     copy: Path, monkeypatch: pytest.MonkeyPatch, level: Level
 ) -> None:
-    monkeypatch.delattr("tablebase.halves.check.forward")
-    monkeypatch.setattr("tablebase.halves.check.MOST_BYTES_COUNTED", 0)
+    monkeypatch.setattr("tablebase.halves.check.MOST_COUNTED", 0)
     told: list[int] = []
     done = verify(copy, level, counts=True, report=lambda what, ply, *_: told.append(ply))
     assert done.counted == BOARD.cells + 1

@@ -79,7 +79,7 @@ def test_every_position_ends_as_soon_as_plain_recursion_says(game, left_columns)
     prepared = prepare(Connect4Board(*game), left_columns, distances=True)
     planes, tallies = walk_with_distances(prepared)
     for ply, (first, second, values, plies) in enumerate(truth(game)):
-        assert len(planes[ply]) == prepared.planes.of("walk", ply)
+        assert len(planes[ply]) == prepared.planes.of(ply)
         found = stored(prepared, planes[ply], ply, first, second)
         np.testing.assert_array_equal(found[0], values)
         np.testing.assert_array_equal(found[1], plies)
@@ -138,7 +138,7 @@ def word_of(bits):
 def test_the_kernels_join_words_as_their_plain_twin_joins_positions(empty):
     """64 positions at once, some won at once, with random values and numbers of successors."""
     rng = np.random.default_rng(empty)
-    here, there = (Planes(empty + 1, distances=True).of("walk", ply) for ply in (1, 2))
+    here, there = (Planes(empty + 1, distances=True).of(ply) for ply in (1, 2))
     values = rng.choice([-1, 0, 1], (5, 64), p=[0.15, 0.1, 0.75])
     # With empty - 1 cells left a win takes 2h + 1 plies, a loss 2h.
     most = np.where(values > 0, (empty - 2) // 2, (empty - 1) // 2)

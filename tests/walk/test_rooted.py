@@ -148,7 +148,7 @@ def test_a_rooted_table_repeats_the_values_of_the_whole_board():
     values, (counted, rooted_values, marked) = walk(whole)[1], walk(rooted)
     compared = 0
     for counts, alive in zip(counted, marked, strict=True):
-        for listed in marked_positions(rooted.layout, counts.ply, alive):
+        for listed in marked_positions(rooted.layout, counts.ply, [(0, alive)]):
             ranks = np.empty(len(listed.first), np.int64)
             rank_many(whole.layout.shape, listed.first, listed.second, ranks)
             # What the rooted cut gives a rank the other cut may leave out, but not what is alive.
@@ -351,7 +351,7 @@ def compare_with_solver(board, empty, seed, at_most):
     found = []
     for counts, alive in zip(counted, marked, strict=True):
         if counts.ply < board.cells:
-            for listed in marked_positions(prepared.layout, counts.ply, alive):
+            for listed in marked_positions(prepared.layout, counts.ply, [(0, alive)]):
                 win, loss = (bit_at(plane, listed.ranks) for plane in values[counts.ply])
                 found += zip(listed.first, listed.second, win - loss, strict=True)
     sample = random.Random(seed).sample(found, min(at_most, len(found)))
