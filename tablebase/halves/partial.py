@@ -57,7 +57,7 @@ def group_rule() -> str:
     """By which rule groups are cut and written: files of different rules do not go together."""
     least, most = layer.GROUP_WORDS
     groups = f"{layer.GROUPS_PER_LAYER} groups of {least:,} to {most:,} words"
-    return f"retro-tablebase {VERSION}, {groups}, frames with CRC-32"
+    return f"retro-tablebase {VERSION}, {groups}, frames with CRC-32, counts with values"
 
 
 class PartialTable:
