@@ -22,12 +22,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import retro.games
 from retro.errors import BadTextError
-from retro.games.game import Board
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from retro.games.game import AnyGame
+    from retro.games.game import AnyGame, Board
 
 DEFAULT_GAME = "connect4"
 _FOLDERS = {m.name.replace("_", "-"): m.name for m in iter_modules(retro.games.__path__) if m.ispkg}
@@ -97,6 +96,8 @@ def make_board(*words: object, **options: object) -> Board:
     >>> make_board("tictactoe") == make_board("mnk 3x3")
     True
     """
+    from retro.games.game import Board  # names are known without numpy
+
     if len(words) == 1 and isinstance(words[0], Board) and not options:
         return words[0]
     parts = [part for word in words for part in str(word).split()]

@@ -32,6 +32,7 @@ from tablebase.cli.options import (
     add_threads,
     given_options,
 )
+from tablebase.cli.overview import ALIASES, HELP
 
 if TYPE_CHECKING:
     import argparse
@@ -183,7 +184,7 @@ def _solve_class(asked: Asked, board: Board) -> int:
 COMMANDS = (
     Command(
         "probe",
-        "Show the value of a position and of every move.",
+        HELP["probe"],
         probe_command,
         _add_table_options,
         takes_file=True,
@@ -192,7 +193,7 @@ COMMANDS = (
     ),
     Command(
         "line",
-        "Show one line of best play to the end.",
+        HELP["line"],
         line_command,
         _add_table_options,
         takes_file=True,
@@ -201,7 +202,7 @@ COMMANDS = (
     ),
     Command(
         "solve",
-        "Print the value of any position: WIN, DRAW or LOSS.",
+        HELP["solve"],
         solve_command,
         _add_solve_options,
         board="usual",
@@ -210,12 +211,12 @@ COMMANDS = (
     ),
     Command(
         "analyse",
-        "Show the value and distance of every move, and the main line.",
+        HELP["analyse"],
         analyse_command,
         _add_solver_options,
         board="usual",
         takes_position=True,
         is_one_question=True,
-        aliases=("analyze",),
+        aliases=ALIASES["analyse"],
     ),
 )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from retro.errors import EXIT_INTERRUPTED
 from tablebase import answers
 from tablebase.cli import show
-from tablebase.cli.grammar import BUILD, Command, read_words
+from tablebase.cli.grammar import Command, read_words
 from tablebase.cli.guard import run, say, shorten
 from tablebase.cli.options import (
     MOST_THREADS,
@@ -22,6 +22,7 @@ from tablebase.cli.options import (
     memory_size,
     ply_range,
 )
+from tablebase.cli.overview import BUILD, HELP
 from tablebase.cli.progress import BuildProgress
 from tablebase.units import duration, size
 
@@ -201,7 +202,7 @@ def peak_memory() -> int:
 COMMANDS = (
     Command(
         "build",
-        "Solve every position of a board and write the table.",
+        HELP["build"],
         build_command,
         _add_options,
         epilog="Interrupted, the same command resumes where it was.",

@@ -11,6 +11,7 @@ from retro.games.scene import scene_of
 from tablebase.cli.grammar import Command
 from tablebase.cli.open import open_oracle
 from tablebase.cli.options import add_folder, add_grid, add_search, file_to_write
+from tablebase.cli.overview import HELP
 
 if TYPE_CHECKING:
     import argparse
@@ -89,7 +90,7 @@ def _write(path: Path, content: bytes) -> None:
 COMMANDS = (
     Command(
         "draw",
-        "Draw a position as an SVG or PNG picture.",
+        HELP["draw"],
         draw_command,
         _add_options,
         takes_position=True,

@@ -29,6 +29,7 @@ from retro.games.catalogue import ALIASES, ALL_NAMES, DEFAULT_GAME, NAMES, find_
 from tablebase.cli.guard import Parser, UsageError
 from tablebase.cli.input import Given, is_path, read_file, read_position
 from tablebase.cli.options import add_game_options, add_json, add_version, given_options
+from tablebase.cli.overview import BUILD
 from tablebase.files.places import SUFFIX
 from tablebase.files.remote import is_url
 
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
 
     from retro.games.game import AnyGame, Board, Position
 
-BUILD = "build-tablebase"
 _SIZE = re.compile(r"[0-9]+[xX][0-9]+", re.ASCII)
 
 
@@ -174,22 +174,6 @@ def _explain(command: Command, games: Iterable[str]) -> str:
 
         lines.append(f"  P Q ...   players: {', '.join(KINDS)}")
     return "\n".join(lines)
-
-
-def make_overview(commands: Iterable[Command]) -> Parser:
-    """The parser behind `tablebase --help`, which knows the commands' names only."""
-    parser = Parser(
-        prog="tablebase",
-        usage="tablebase COMMAND [GAME] BOARD [POSITION] [options]",
-        description="Ask exact tables, or search. Values are for the side to move.",
-        epilog=f"Games: {', '.join(NAMES)}. `tablebase help COMMAND` says more. "
-        f"{BUILD} is `tablebase build`.",
-    )
-    add_version(parser)
-    choices = parser.add_subparsers(required=True, metavar="COMMAND", dest="command")
-    for command in commands:
-        choices.add_parser(command.name, aliases=command.aliases, help=command.help, add_help=False)
-    return parser
 
 
 def find_command(words: Sequence[str], commands: Sequence[Command]) -> Command | None:

@@ -9,26 +9,14 @@ import sys
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from tablebase.cli.grammar import find_command, make_overview, read_words
+from tablebase.cli.grammar import find_command, read_words
 from tablebase.cli.guard import run, time_limit
+from tablebase.cli.overview import HOMES, make_overview
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tablebase.cli.grammar import Command
-
-# In the order of the help. A module is imported when one of its commands is asked for.
-_HOMES = {
-    "build": ("build",),
-    "ask": ("probe", "line", "solve", "analyse", "analyze"),
-    "tables": ("stats", "list", "verify", "strategy"),
-    "play": ("play",),
-    "match": ("match",),
-    "tournament": ("tournament",),
-    "serve": ("serve",),
-    "draw": ("draw",),
-    "think": ("trace", "study"),
-}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -38,10 +26,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def commands(name: str = "") -> list[Command]:
     """All commands; only those of one module, if the name is that of one of its commands."""
-    homes = [home for home, names in _HOMES.items() if name in names]
+    homes = [home for home, names in HOMES.items() if name in names]
     return [
         command
-        for home in homes or _HOMES
+        for home in homes or HOMES
         for command in import_module(f"tablebase.cli.{home}").COMMANDS
     ]
 
@@ -49,10 +37,11 @@ def commands(name: str = "") -> list[Command]:
 def _main(words: list[str]) -> int:
     if not words or words[0] == "help":
         words = [*words[1:], "--help"]
-    known = commands(words[0] if words else "")
-    command = find_command(words, known)
+    command = None
+    if not set(words) <= {"-h", "--help", "--version"}:
+        command = find_command(words, commands(words[0]))
     if command is None:
-        make_overview(known).parse_args(words)  # prints help or version, or complains
+        make_overview().parse_args(words)  # prints help or version, or complains
         return 0
     asked = read_words(command, words)
     with time_limit(asked.options.time_limit if command.is_one_question else None):

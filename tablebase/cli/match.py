@@ -23,6 +23,7 @@ from tablebase.cli.grammar import Command
 from tablebase.cli.guard import say
 from tablebase.cli.human import Contestant
 from tablebase.cli.options import add_folder, add_search
+from tablebase.cli.overview import HELP
 from tablebase.cli.play import NAMES, asked_means
 from tablebase.cli.seats import HUMAN
 from tablebase.cli.show import print_json
@@ -118,7 +119,7 @@ def print_scores(tally: Tally) -> None:
 COMMANDS = (
     Command(
         "match",
-        "Play games between two players and show the score.",
+        HELP["match"],
         match_command,
         _add_options,
         board="usual",

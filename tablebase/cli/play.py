@@ -12,6 +12,7 @@ from tablebase.cli.console import Quit, is_terminal
 from tablebase.cli.grammar import Command
 from tablebase.cli.guard import say
 from tablebase.cli.options import add_folder, add_search, given_options
+from tablebase.cli.overview import HELP
 from tablebase.cli.replay import replay
 from tablebase.cli.saves import load_record
 from tablebase.cli.seats import HUMAN, recorded_seats
@@ -90,7 +91,7 @@ def asked_players(options: argparse.Namespace, record: GameRecord) -> tuple[Spec
 COMMANDS = [
     Command(
         "play",
-        "Play a game at the terminal against a computer of the level you choose.",
+        HELP["play"],
         play_command,
         _add_options,
         board="usual",

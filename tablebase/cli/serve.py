@@ -11,6 +11,7 @@ from retro.errors import BadTextError
 from tablebase.cli.grammar import Command
 from tablebase.cli.guard import say
 from tablebase.cli.options import add_folder, count, memory_size, seconds
+from tablebase.cli.overview import HELP
 
 if TYPE_CHECKING:
     from tablebase.cli.grammar import Asked
@@ -119,7 +120,7 @@ def serve_command(asked: Asked) -> int:
 COMMANDS = (
     Command(
         "serve",
-        "Start the web page to play and analyse, and the JSON service.",
+        HELP["serve"],
         serve_command,
         _add_options,
         board="none",

@@ -14,6 +14,7 @@ from tablebase.cli.grammar import Command
 from tablebase.cli.guard import say, shorten
 from tablebase.cli.open import open_oracle, open_table
 from tablebase.cli.options import add_folder, add_root, add_search, count
+from tablebase.cli.overview import HELP
 from tablebase.cli.progress import Ticker
 from tablebase.files.places import SHIPPED, all_tables, tables_folder
 
@@ -183,23 +184,23 @@ class Watched:
 COMMANDS = (
     Command(
         "stats",
-        "Count legal positions, wins, draws and losses per ply.",
+        HELP["stats"],
         stats_command,
         _add_table_options,
         takes_file=True,
     ),
     Command(
         "strategy",
-        "Count the positions that a perfect player must know.",
+        HELP["strategy"],
         strategy_command,
         _add_strategy_options,
         takes_file=True,
         is_one_question=True,
     ),
-    Command("list", "List the tables in the folder.", list_command, add_folder, board="any"),
+    Command("list", HELP["list"], list_command, add_folder, board="any"),
     Command(
         "verify",
-        "Check a table; the exit code is 0 if it is sound.",
+        HELP["verify"],
         verify_command,
         _add_verify_options,
         takes_file=True,

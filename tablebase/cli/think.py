@@ -16,6 +16,7 @@ from tablebase.cli import show
 from tablebase.cli.grammar import Command
 from tablebase.cli.input import read_file
 from tablebase.cli.options import MOST_PLIES, add_grid, at_most, count, file_to_write
+from tablebase.cli.overview import HELP
 
 if TYPE_CHECKING:
     import argparse
@@ -208,7 +209,7 @@ def _write(path: Path | None, draw: Callable[[], str]) -> None:
 COMMANDS = (
     Command(
         "trace",
-        "Show how a search thinks: the tree it visits, its windows and cuts.",
+        HELP["trace"],
         trace_command,
         _add_trace_options,
         board="usual",
@@ -216,7 +217,7 @@ COMMANDS = (
     ),
     Command(
         "study",
-        "Compare minimax with alpha-beta: nodes and time, depth by depth.",
+        HELP["study"],
         study_command,
         _add_study_options,
         board="usual",

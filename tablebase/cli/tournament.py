@@ -22,6 +22,7 @@ from tablebase.cli.contests import (
 from tablebase.cli.grammar import Command
 from tablebase.cli.guard import say
 from tablebase.cli.options import add_folder, add_search, add_threads
+from tablebase.cli.overview import HELP
 from tablebase.cli.play import asked_means
 from tablebase.cli.seats import HUMAN
 from tablebase.cli.show import print_columns, print_json
@@ -126,7 +127,7 @@ def print_cross_table(tally: Tally) -> None:
 COMMANDS = (
     Command(
         "tournament",
-        "Play all players against each other; show a cross table and Elo numbers.",
+        HELP["tournament"],
         tournament_command,
         _add_options,
         board="usual",

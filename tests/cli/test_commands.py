@@ -2,6 +2,8 @@
 
 import random
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,7 @@ from cli_cases import Ask
 from retro.version import VERSION
 from tablebase.cli.guard import LONGEST_LINE, shorten
 from tablebase.cli.main import commands
+from tablebase.cli.overview import ALIASES, HELP
 
 
 def test_tablebase_alone_and_help_print_help(ask: Ask) -> None:
@@ -30,6 +33,26 @@ def test_the_version_says_which_bit_instructions_are_used(
     assert ask(words) == (0, f"{version} PEXT\n", "")
     monkeypatch.setattr("retro.bits.pext_nanoseconds", lambda: 50.0)
     assert ask(words) == (0, f"{version} portable\n", "")
+
+
+def test_the_overview_names_all_commands_and_no_other() -> None:
+    assert {command.name: command.help for command in commands()} == HELP
+    assert {command.name: command.aliases for command in commands() if command.aliases} == ALIASES
+
+
+@pytest.mark.parametrize("words", ["--help", "help"])
+def test_the_overview_needs_no_numbers(words: str) -> None:
+    """Help is there at once: numpy alone takes longer to load than all of it."""
+    code = f"""
+import contextlib, sys
+sys.argv = ["tablebase", *{words.split()}]
+from tablebase.cli.entry import tablebase
+with contextlib.suppress(SystemExit):
+    tablebase()
+print(sorted({{"numpy", "h5py", "numba", "rich"}} & set(sys.modules)), file=sys.stderr)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stderr == "[]\n"
 
 
 @pytest.mark.parametrize("name", [command.name for command in commands()])
