@@ -43,6 +43,7 @@ from llvmlite import binding
 from numba.core import config
 from numba.core.caching import _Cache
 from numba.core.compiler import CompileResult
+from numba.core.runtime.nrt import rtsys
 from numba.core.serialize import dumps
 from numba.core.sigutils import normalize_signature
 from numba.core.types import BaseTuple
@@ -260,7 +261,9 @@ class KernelCache(_Cache):
         return str(folder) if folder else None
 
     def load_overload(self, sig: Arguments, target_context: Inner) -> CompileResult | None:
-        target_context.refresh()
+        rtsys.initialize(
+            target_context
+        )  # all that machine code needs; to compile takes more, 0.15 s
         if not self._enabled:
             return None
         found = shelf().find(self.file_of(sig, target_context.codegen()))

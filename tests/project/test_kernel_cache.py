@@ -103,6 +103,15 @@ def test_an_edit_in_another_module_is_noticed(tree, tmp_path) -> None:
     assert run(tree, folder) == (42, True, "")  # the first of the four is still there
 
 
+def test_a_kernel_from_disk_needs_no_compiler(tree, tmp_path) -> None:
+    """What numba knows of types and of numpy takes longer to load than most questions."""
+    seen = "; import sys; print('numba.core.typing.arraydecl' in sys.modules, file=sys.stderr)"
+    assert run(tree, tmp_path / "cache", RUN + seen) == (42, False, "True\n")
+    assert run(tree, tmp_path / "cache", RUN + seen) == (42, True, "False\n")
+    late = RUN + "; print(twice(0.5), file=sys.stderr)"  # another type: it compiles after all
+    assert run(tree, tmp_path / "cache", "import sys; " + late) == (42, True, "2.5\n")
+
+
 def test_settings_that_change_the_code_have_kernels_of_their_own(tree, tmp_path) -> None:
     for setting in ("0", "1"):
         assert run(tree, tmp_path / "cache", NUMBA_BOUNDSCHECK=setting)[1] is False
