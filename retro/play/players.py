@@ -28,7 +28,7 @@ seeds give the same games.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from retro.deadline import Deadline
 from retro.errors import BadTextError
@@ -45,6 +45,8 @@ if TYPE_CHECKING:
     from retro.games.game import Board, Position
     from retro.play.lookahead import Candidates, Evaluation, Found, Look
 
+T = TypeVar("T")
+REPORT_SECONDS = 0.1
 DEEP = {"minimax": minimax, "alphabeta": alpha_beta}
 PLAUSIBLE, CLASSIC = "plausible", "classic"
 PERFECT, OWN = "perfect", "own"
@@ -191,12 +193,28 @@ class LookingPlayer(Player):
     def choose(self, position: Position) -> int:
         moves = list(self._candidates(position))
         self._rng.shuffle(moves)  # the first of equally good moves is chosen
-        clock = Deadline()
+        self.found, self.nodes = moves[0], 0
+        clock, reported = Deadline(), 0.0
+
+        def report() -> None:
+            nonlocal reported
+            reported = clock.spent
+            self.report(self.nodes or 0, reported)
 
         def watch(so_far: Found) -> None:
             self.found, self.nodes = so_far.move, so_far.nodes
-            self.report(so_far.nodes, clock.spent)
+            report()
 
-        found = self._look(position, self._depth, self._evaluate, moves, self._candidates, watch)
+        # One move of Quarto may take minutes to judge: who watches must be able to end that.
+        def reporting(ask: Callable[[Position], T]) -> Callable[[Position], T]:
+            def asked(position: Position) -> T:
+                if clock.spent > reported + REPORT_SECONDS:
+                    report()
+                return ask(position)
+
+            return asked
+
+        evaluate, candidates = reporting(self._evaluate), reporting(self._candidates)
+        found = self._look(position, self._depth, evaluate, moves, candidates, watch)
         self.nodes = found.nodes
         return found.move

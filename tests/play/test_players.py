@@ -1,6 +1,7 @@
 """Players of any game: minimax is alpha-beta, depth finds what it must, the referee is fair."""
 
 import random
+import time
 from dataclasses import replace
 
 import pytest
@@ -234,6 +235,26 @@ def test_an_interrupt_leaves_the_best_so_far(kind: str) -> None:
     random.Random(2).shuffle(moves)
     best = minimax(position, 3, find_evaluation("connect4"), moves[:3])
     assert player.found == best.move
+
+
+@pytest.mark.parametrize(
+    ("name", "board"), [("alphabeta:4", "quarto"), ("alphabeta:5", "mnk 20x20")]
+)
+def test_one_move_that_takes_long_to_judge_is_interrupted(name: str, board: str) -> None:
+    """Who watches is asked while the first move is judged, not only after it."""
+    position = make_board(board).start()
+    player = make_player(read_spec(name), position.board, random.Random(1))
+
+    def report(nodes: int, seconds: float) -> None:
+        if seconds > 0.3:
+            raise KeyboardInterrupt
+
+    player.report = report
+    begin = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        player.choose(position)
+    assert time.monotonic() - begin < 5
+    assert player.found in position.legal_moves()
 
 
 def test_half_a_move_deep_is_the_classic_program() -> None:
