@@ -27,6 +27,13 @@ def _port(text: str) -> int:
     return int(text)
 
 
+def _origin(text: str) -> str:
+    """Where a page comes from, as browsers say it."""
+    if not re.fullmatch(r"\*|https?://[a-z0-9.\-\[\]:]{1,200}", text):
+        raise argparse.ArgumentTypeError(f"{text!r} is no origin, such as https://example.org or *")
+    return text
+
+
 def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--port",
@@ -48,6 +55,14 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="HOST",
         help="accept this Host name, too, for example behind a proxy (repeatable)",
+    )
+    parser.add_argument(
+        "--allow-origin",
+        type=_origin,
+        action="append",
+        default=[],
+        metavar="ORIGIN",
+        help="let pages of another site read answers, * for any (repeatable)",
     )
     parser.add_argument(
         "--workers", type=count, default=1, metavar="N", help="use N processes that share the port"
@@ -95,6 +110,7 @@ def serve_command(asked: Asked) -> int:
         host=options.host,
         port=options.port,
         names=tuple(options.name),
+        origins=tuple(options.allow_origin),
         workers=options.workers,
         limits=Limits(options.searches, options.time_limit, options.memory),
         build_memory=options.build_memory,

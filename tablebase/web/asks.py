@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import hashlib
+import time
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,9 +21,10 @@ from retro.games.scene import scene_of
 from retro.games.values import VALUE_NAMES
 from tablebase.files.places import build_command
 from tablebase.oracles import NOT_IN_TABLE
-from tablebase.web.guard import SAFE_HEADERS, json_response
+from tablebase.web.guard import SAFE_HEADERS, body_json, json_response
 from tablebase.web.http import Response
 from tablebase.web.questions import (
+    LONGEST_TEXT,
     POSITION_NAMES,
     read_board,
     read_flag,
@@ -35,7 +37,8 @@ from tablebase.web.shelf import table_stats
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from retro.answers import Line, Probe
+    from retro.answers import Line, Probe, RatedMove
+    from retro.deadline import Deadline
     from retro.games.game import Board, Position
     from tablebase.answers import Json
     from tablebase.oracles import Oracle
@@ -45,18 +48,9 @@ if TYPE_CHECKING:
     from tablebase.web.shelf import Shelf
 
 MOST_AT_ONCE = 10_000
+FULL_COLUMN = 100
+PIECE, PIECE_SECONDS = 500, 0.005  # of a batch, between two looks at everybody else
 KEPT = "public, max-age=86400"
-
-
-def by_table(
-    tables: Sequence[Table], position: Position, *, distances: bool = False
-) -> Probe | None:
-    """The values by the first table that has them, or the first that has distances, too."""
-    for table in tables:
-        if table.has_distances or not distances:
-            with contextlib.suppress(*NOT_IN_TABLE):
-                return table.probe(position)
-    return None
 
 
 def finished_json(position: Position, outcome: int) -> Json:
@@ -70,11 +64,80 @@ def finished_json(position: Position, outcome: int) -> Json:
     }
 
 
+def column_scores(position: Position, moves: Sequence[RatedMove]) -> list[int]:
+    """A score for every column of 7x6: 22 less the stones that the winner will have put down.
+
+    Below 0 if that is the opponent; 0 for a draw, 100 for a column that is full.
+
+    >>> from retro.games.catalogue import make_board
+    >>> column_scores(make_board("7x6").position("112233"), [RatedMove("4", 3, 1, 1)])
+    [100, 100, 100, 18, 100, 100, 100]
+    """
+    scores, most = [FULL_COLUMN] * 7, position.board.cells // 2 + 1
+    for move in moves:
+        assert move.plies is not None
+        stones = (position.ply + move.plies + 1) // 2
+        scores[move.number] = move.value * (most - stones)
+    return scores
+
+
+async def _read_texts(board: Board, texts: object, clock: Deadline) -> list[Position]:
+    """The positions of a batch, read in pieces: others are served between two of them."""
+    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+        raise BadTextError('wanted "positions", a list of texts')
+    if len(texts) > MOST_AT_ONCE:
+        raise BadTextError(f"found {len(texts):,} positions, wanted at most {MOST_AT_ONCE:,}")
+    waiting = iter(texts)
+    found: list[Position] = []
+
+    def read_some() -> bool:
+        """Read for a moment; whether some are left."""
+        end = time.perf_counter() + PIECE_SECONDS
+        for text in waiting:
+            if len(text) > LONGEST_TEXT:
+                raise BadTextError(
+                    f"a position has {len(text):,} characters; it may have {LONGEST_TEXT:,}"
+                )
+            found.append(board.position(text))
+            if time.perf_counter() > end:
+                return True
+        return False
+
+    while await asyncio.to_thread(read_some):
+        clock.check(f"{len(found):,} of {len(texts):,} positions read")
+    return found
+
+
+async def _by_table(table: Table, positions: list[Position], clock: Deadline) -> list[str]:
+    """What a table says of a batch, asked in pieces: far apart in a large table they take long."""
+    values: list[str] = []
+    for begin in range(0, len(positions), PIECE):
+        clock.check(f"{begin:,} of {len(positions):,} positions looked up")
+        piece = positions[begin : begin + PIECE]
+        found = await asyncio.to_thread(
+            lambda some: table.probe_many(table.board.states(some)), piece
+        )
+        values += [VALUE_NAMES[value] for value in found.tolist()]
+    return values
+
+
 class Asks:
     """Answers requests; `shelf` has the tables, `searches` the solvers."""
 
     def __init__(self, shelf: Shelf, searches: Searches) -> None:
         self._shelf, self._searches = shelf, searches
+
+    async def scores(self, request: Request) -> Response:
+        """The scores of the columns, asked and answered as at connect4.gamesolver.org."""
+        for name in request.query:
+            if name != "pos":
+                raise BadTextError(f"found field {name[:40]!r}, wanted pos")
+        position = read_question({"position": request.query.get("pos", "")}).position
+        moves: list[RatedMove] = []
+        if not position.is_over():
+            moves = (await self._rated(request, position, strong=True))[0].moves
+        content = {"pos": request.query.get("pos", ""), "score": column_scores(position, moves)}
+        return json_response(content)
 
     async def position(self, request: Request) -> Response:
         """A position, its value and that of every move; with `distances=on` also how far."""
@@ -84,17 +147,24 @@ class Asks:
         outcome = position.outcome()
         if outcome is not None:
             return self._kept(request, finished_json(position, outcome), [])
+        probe, tables = await self._rated(request, position, strong=strong)
+        content = probe.to_dict()
+        return self._kept(request, content, tables) if tables else json_response(content)
+
+    async def _rated(
+        self, request: Request, position: Position, *, strong: bool
+    ) -> tuple[Probe, list[Table]]:
+        """The value of every move, and the tables if these alone have said so."""
         tables = self._shelf.tables(position.board)
-        known = await asyncio.to_thread(by_table, tables, position, distances=strong)
+        known = await self._shelf.probe(tables, position, distances=strong)
         if known is not None:
-            return self._kept(request, known.to_dict(), tables)
+            return known, tables
 
         def ask(oracle: Oracle, errand: Errand) -> Probe:
             how: Callable[..., Probe] = oracle.analyse if strong else oracle.probe
             return how(position, clock=errand)
 
-        probe = await self._searches.run(request, position.board, ask)
-        return json_response(probe.to_dict())
+        return await self._searches.run(request, position.board, ask), []
 
     async def line(self, request: Request) -> Response:
         """Best play to the end of the game."""
@@ -133,8 +203,8 @@ class Asks:
             raise MissingTableError(
                 f"the table of {board.name} has no unfinished position of ply {ply} with its moves"
             )
-        position = await asyncio.to_thread(table.random_position, rng, ply)
-        return json_response(table.probe(position).to_dict())
+        probe = await asyncio.to_thread(lambda: table.probe(table.random_position(rng, ply)))
+        return json_response(probe.to_dict())
 
     async def picture(self, request: Request) -> Response:
         """The board as SVG; with `rated=on` the values of the moves, if a table has them."""
@@ -142,7 +212,7 @@ class Asks:
         position = read_question(request.query).position
         chips: dict[str, str] = {}
         if read_flag(request.query, "rated") and not position.is_over():
-            probe = await asyncio.to_thread(by_table, self._shelf.tables(position.board), position)
+            probe = await self._shelf.probe(self._shelf.tables(position.board), position)
             if probe is None:
                 raise MissingTableError(f"no table of {position.board} covers this position")
             chips = {move.move: chip_text(move.value, move.plies) for move in probe.moves}
@@ -151,41 +221,33 @@ class Asks:
         headers = (("Cache-Control", "public, max-age=3600"), *SAFE_HEADERS)
         return Response(200, svg.encode(), "image/svg+xml; charset=utf-8", headers)
 
-    async def many(self, request: Request, content: Json) -> Response:
+    async def many(self, request: Request) -> Response:
         """The values of up to 10,000 positions of one board."""
-        fields = {name: value for name, value in content.items() if name != "positions"}
-        require_known(fields)
-        board = read_board(fields)
-        texts = content.get("positions")
-        if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
-            raise BadTextError('wanted "positions", a list of texts')
-        if len(texts) > MOST_AT_ONCE:
-            raise BadTextError(f"found {len(texts):,} positions, wanted at most {MOST_AT_ONCE:,}")
-        values, source = await self._many(request, board, texts)
-        return json_response(
-            {**board.to_dict(), "source": source, "count": len(texts), "values": values}
-        )
+        async with self._searches.batch() as errand:
+            content = body_json(request)
+            fields = {name: value for name, value in content.items() if name != "positions"}
+            require_known(fields)
+            board = read_board(fields)
+            positions = await _read_texts(board, content.get("positions"), errand)
+            values, source = await self._many(request, board, positions, errand)
+        content = {"source": source, "count": len(values), "values": values}
+        return json_response({**board.to_dict(), **content})
 
     async def _many(
-        self, request: Request, board: Board, texts: list[str]
+        self, request: Request, board: Board, positions: list[Position], errand: Errand
     ) -> tuple[list[str], str]:
-        tables = self._shelf.tables(board)
-
-        def by_tables() -> list[str] | None:
-            if board.cells > MOST_STATE_CELLS:
-                return None  # such boards have neither states nor tables
-            states = board.states(texts)
-            for table in tables:
+        """Values by the first table that has them all, else by search."""
+        if board.cells <= MOST_STATE_CELLS:  # larger ones have neither states nor tables
+            for table in self._shelf.tables(board):
                 with contextlib.suppress(*NOT_IN_TABLE):
-                    return [VALUE_NAMES[value] for value in table.probe_many(states).tolist()]
-            return None
-
-        found = await asyncio.to_thread(by_tables)
-        if found is not None:
-            return found, "table"
+                    return await _by_table(table, positions, errand), "table"
 
         def ask(oracle: Oracle, errand: Errand) -> list[str]:
-            return [VALUE_NAMES[oracle.value(text, clock=errand)] for text in texts]
+            found: list[str] = []
+            for position in positions:
+                errand.check(f"{len(found):,} of {len(positions):,} positions solved")
+                found.append(VALUE_NAMES[oracle.value(position, clock=errand)])
+            return found
 
         return await self._searches.run(request, board, ask), "search"
 

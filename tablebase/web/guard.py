@@ -45,7 +45,7 @@ SAFE_HEADERS = (
 )
 _STATUSES: tuple[tuple[type[TablebaseError], int], ...] = (
     (TimeLimitError, 503),
-    (DoesNotFitError, 503),
+    (DoesNotFitError, 422),
     (MissingTableError, 404),
     (BadTextError, 400),
     (IllegalPositionError, 400),
@@ -61,7 +61,7 @@ class BusyError(TablebaseError):
 
 
 def status_of(error: TablebaseError) -> int:
-    """The status of a named error: 400 illegal, 404 missing, 503 too long, 500 damaged.
+    """The status of a named error: 400 illegal, 404 missing, 422 too large, 503 too slow.
 
     >>> status_of(IllegalPositionError()), status_of(MissingTableError())
     (400, 404)
@@ -96,10 +96,11 @@ def refusal(status: int, text: str) -> Response:
 
 @dataclass(frozen=True)
 class Guard:
-    """The names under which this service is known, and the token of its builds."""
+    """The names of this service, the token of its builds, and whose pages may read answers."""
 
     hosts: frozenset[str]
     token: str
+    origins: frozenset[str] = frozenset()  # "*": any
 
     def admit(self, request: Request) -> None:
         """Raise `HttpError` for a request that is not for this service."""
@@ -117,6 +118,10 @@ class Guard:
         kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
         if kind != "application/json":
             raise HttpError(415, "wanted Content-Type: application/json")
+
+    def may_read(self, origin: str) -> bool:
+        """Whether a page from elsewhere may read answers."""
+        return bool(origin) and not self.origins.isdisjoint((origin, "*"))
 
     def require_token(self, request: Request) -> None:
         """Only who was given the token printed at the start may build."""

@@ -7,8 +7,11 @@
                             <---- bytes, then the next request of the same connection
 
 What is not understood is refused, never guessed: no chunked requests, no folded headers, one
-Content-Length, one Host. A request knows when its client has left (`request.gone`), so that
-work nobody waits for can be ended.
+Content-Length, one Host. When a client leaves, what is done for it is cancelled.
+
+A client may say that it asks no more (it closes its half of the connection, as `nc -N` does)
+and still read the answer. That looks as if it had left, until something is sent to it: so while
+its answer takes long it is sent `100 Continue` now and then, which means nothing to a reader.
 """
 
 from __future__ import annotations
@@ -17,7 +20,7 @@ import asyncio
 import contextlib
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 from urllib.parse import parse_qsl, unquote
 
 if TYPE_CHECKING:
@@ -27,12 +30,14 @@ if TYPE_CHECKING:
 
 MAX_HEAD, MAX_BODY = 16_384, 2_000_000
 HEAD_SECONDS, BODY_SECONDS, IDLE_SECONDS, WRITE_SECONDS = 10.0, 10.0, 75.0, 30.0
+KNOCK_SECONDS = 0.3  # between two looks whether a client that asks no more is still there
+CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 MAX_FIELDS = 60  # of a query
 REASONS = {
     200: "OK", 202: "Accepted", 204: "No Content", 304: "Not Modified", 400: "Bad Request",
     401: "Unauthorized", 403: "Forbidden", 404: "Not Found", 405: "Method Not Allowed",
     408: "Request Timeout", 409: "Conflict", 411: "Length Required", 413: "Content Too Large",
-    415: "Unsupported Media Type", 421: "Misdirected Request",
+    415: "Unsupported Media Type", 421: "Misdirected Request", 422: "Unprocessable Content",
     431: "Request Header Fields Too Large", 500: "Internal Server Error",
     501: "Not Implemented", 503: "Service Unavailable", 505: "HTTP Version Not Supported",
 }  # fmt: skip
@@ -59,7 +64,7 @@ class Request:
     body: bytes = b""
     peer: str = ""
     target: str = ""  # path and query as they came
-    gone: asyncio.Event = field(default_factory=asyncio.Event)
+    is_old: bool = False  # HTTP/1.0
 
     @property
     def keeps_alive(self) -> bool:
@@ -102,7 +107,8 @@ def read_head(data: bytes) -> Request:
     if match[3] == "1.0":
         headers.setdefault("connection", "close")
     path, _, query = match[2].partition("?")
-    return Request(match[1], _text(path), _query(query), headers, target=match[2])
+    is_old = match[3] == "1.0"
+    return Request(match[1], _text(path), _query(query), headers, target=match[2], is_old=is_old)
 
 
 def _text(path: str) -> str:
@@ -154,20 +160,21 @@ class Connection(asyncio.Protocol):
     def __init__(self, site: Site) -> None:
         self._site = site
         self._buffer = bytearray()
-        self._more = asyncio.Event()  # bytes have come, or the client has left
+        self._more = asyncio.Event()  # bytes have come, or there will be none
+        self._has_ended = False  # the client asks no more
+        self._asked: Request | None = None  # what is being answered; nothing is sent yet
         self._writable = asyncio.Event()
         self._writable.set()
-        self.gone = asyncio.Event()
 
     # What asyncio tells.
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
+        self._transport = cast("asyncio.Transport", transport)  # other loops have their own
         peer = transport.get_extra_info("peername")
         self._peer = str(peer[0]) if peer else ""
         self._site.open.add(self)
-        self._task = asyncio.get_running_loop().create_task(self._run())
+        self._loop = asyncio.get_running_loop()
+        self._task = self._loop.create_task(self._run())
 
     def data_received(self, data: bytes) -> None:
         self._buffer += data
@@ -176,12 +183,25 @@ class Connection(asyncio.Protocol):
         self._more.set()
 
     def eof_received(self) -> bool:
-        self._leave()
-        return False  # closes the connection
+        self._has_ended = True
+        self._more.set()
+        self._loop.call_later(KNOCK_SECONDS, self._knock)
+        return True  # answers can still be sent
+
+    def _knock(self) -> None:
+        """Write to a client that asks no more: the connection is lost if it has left."""
+        if self._transport.is_closing():
+            return
+        if self._asked is not None:
+            if self._asked.is_old:  # it knows no answers before the answer
+                self._transport.abort()
+                return
+            self._transport.write(CONTINUE)
+        self._loop.call_later(KNOCK_SECONDS, self._knock)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._site.open.discard(self)
-        self._leave()
+        self._task.cancel()
 
     def pause_writing(self) -> None:
         self._writable.clear()
@@ -189,14 +209,9 @@ class Connection(asyncio.Protocol):
     def resume_writing(self) -> None:
         self._writable.set()
 
-    def _leave(self) -> None:
-        self.gone.set()
-        self._more.set()
-        self._writable.set()
-
     def close(self) -> None:
-        """End it now: the server stops."""
-        self._leave()
+        """End it now, and what is done for it: the server stops."""
+        self._task.cancel()
         self._transport.abort()
 
     # What is done with it.
@@ -215,23 +230,24 @@ class Connection(asyncio.Protocol):
 
     async def _one(self) -> bool:
         """Read a request and answer it; whether the connection goes on."""
-        request = None
         try:
             request = await self._read()
             if request is None:
                 return False
+            self._asked = request
             response = await self._site.handle(request)
         except HttpError as error:
-            await self._send(request, self._site.refuse(error.status, error.text), last=True)
+            refusal = self._site.refuse(error.status, error.text)
+            await self._send(self._asked, refusal, last=True)
             return False
         return await self._send(request, response)
 
     async def _read(self) -> Request | None:
-        """The next request; None when the client has left or says nothing for long."""
+        """The next request; None when the client asks no more or says nothing for long."""
         idle = HEAD_SECONDS if self._buffer else IDLE_SECONDS
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(idle):
-                while not self._buffer and not self.gone.is_set():
+                while not self._buffer and not self._has_ended:
                     await self._wait()
         if not self._buffer:
             return None
@@ -243,14 +259,14 @@ class Connection(asyncio.Protocol):
         if head is None:
             return None
         request = read_head(head)
-        request.peer, request.gone = self._peer, self.gone
+        request.peer = self._peer
         length = body_length(request)
         if request.headers.get("expect", "").lower() == "100-continue":
-            self._transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+            self._transport.write(CONTINUE)
         try:
             async with asyncio.timeout(BODY_SECONDS):
                 while len(self._buffer) < length:
-                    if self.gone.is_set():
+                    if self._has_ended:
                         return None
                     await self._wait()
         except TimeoutError:
@@ -268,7 +284,7 @@ class Connection(asyncio.Protocol):
                 return head
             if len(self._buffer) >= MAX_HEAD:
                 raise HttpError(431, f"wanted headers of at most {MAX_HEAD:,} bytes")
-            if self.gone.is_set():
+            if self._has_ended:
                 return None
             await self._wait()
 
@@ -278,6 +294,7 @@ class Connection(asyncio.Protocol):
 
     async def _send(self, request: Request | None, response: Response, last: bool = False) -> bool:
         """Write an answer; whether the connection can go on."""
+        self._asked = None
         whole = response.body if isinstance(response.body, bytes) else None
         keeps = request is not None and request.keeps_alive and not last and whole is not None
         lines = [f"HTTP/1.1 {response.status} {REASONS[response.status]}"]
@@ -302,8 +319,6 @@ class Connection(asyncio.Protocol):
         return False
 
     async def _write(self, data: bytes) -> None:
-        if self.gone.is_set():
-            raise ConnectionResetError
         self._transport.write(data)
         async with asyncio.timeout(WRITE_SECONDS):
             await self._writable.wait()

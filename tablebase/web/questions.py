@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from retro.errors import BadTextError, GameOverError, IllegalPositionError
@@ -48,13 +49,19 @@ def read_board(fields: Mapping[str, object]) -> Board:
     >>> str(read_board({"game": "mnk", "board": "4x4", "connect": "4"}))
     'mnk 4x4 connect=4'
     """
-    game = find_game(_text(fields, "game", 40) or DEFAULT_GAME)
-    size = _text(fields, "board", 20)
+    name = _text(fields, "game", 40) or DEFAULT_GAME
+    options = [_text(fields, option.name, LONGEST_OPTION) for option in find_game(name).options]
+    return _board(name, _text(fields, "board", 20), *options)
+
+
+@lru_cache(maxsize=256)
+def _board(name: str, size: str, *texts: str) -> Board:
+    """The board of a game, a size and the texts of its options, "" for what is usual."""
+    game = find_game(name)
     if size and not re.fullmatch(r"[0-9]{1,3}[xX][0-9]{1,3}", size, re.ASCII):
         raise BadTextError(f"found board {size!r}, wanted {game.size_order} such as {game.usual}")
     options: dict[str, object] = {}
-    for option in game.options:
-        text = _text(fields, option.name, LONGEST_OPTION)
+    for option, text in zip(game.options, texts, strict=True):
         if not text:
             continue
         if not re.fullmatch(option.form, text, re.ASCII):

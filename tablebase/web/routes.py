@@ -13,6 +13,7 @@ GET  /api/v1/scene          a position with its picture, for the page
 GET  /api/v1/palette        what the editor offers
 GET  /api/v1/plan           what a build would take
 GET  /api/v1/builds         builds and how far they are
+GET  /solve?pos=4453        scores of 7x6, as a well-known page answers
 POST /api/v1/positions      up to 10,000 values
 POST /api/v1/save, load     a game to a file and back
 POST /api/v1/build, pause   with the token
@@ -43,6 +44,7 @@ from tablebase.web.guard import (
     refusal,
 )
 from tablebase.web.http import HttpError, Response
+from tablebase.web.searches import client_of
 from tablebase.web.stream import position_events
 
 if TYPE_CHECKING:
@@ -59,7 +61,7 @@ if TYPE_CHECKING:
     Answerer = Callable[[Request], Awaitable[Response]]
 
 LOG = logging.getLogger(__name__)
-API = "/api/v1/"
+API, SCORES = "/api/v1/", "/solve"
 PAGES = {"/": "index.html", "/tables": "tables.html"}
 KINDS = {".js": "text/javascript", ".svg": "image/svg+xml", ".webmanifest": "application/json"}
 
@@ -103,13 +105,14 @@ class Routes:
             "palette": self._palette,
             "plan": self._plan,
             "builds": self._builds,
+            SCORES: asks.scores,
         }
 
     @cached_property
     def _posts(self) -> dict[str, Answerer]:
         asks = Asks(self.shelf, self.searches)
         return {
-            "positions": lambda request: asks.many(request, body_json(request)),
+            "positions": asks.many,
             "save": self._save,
             "load": self._load,
             "build": self._build,
@@ -117,10 +120,19 @@ class Routes:
         }
 
     async def handle(self, request: Request) -> Response:
+        """The answer to any request, and which pages elsewhere may read it."""
+        response = await self._answer(request)
+        origin = request.headers.get("origin", "")
+        if request.method == "POST" or not self.guard.may_read(origin):
+            return response
+        headers = (("Access-Control-Allow-Origin", origin), ("Vary", "Origin"))
+        return response._replace(headers=(*response.headers, *headers))
+
+    async def _answer(self, request: Request) -> Response:
         """The answer to any request; errors are answers, too."""
         try:
             self.guard.admit(request)
-            if not request.path.startswith(API):
+            if not request.path.startswith((API, SCORES)):
                 return self._page(request)
             name = request.path.removeprefix(API)
             mine, other = self._gets, self._posts
@@ -220,7 +232,9 @@ class Routes:
 
     async def _plan(self, request: Request) -> Response:
         questions.require_known(request.query)
-        return json_response(await self._works().plan(questions.read_board(request.query)))
+        works, board = self._works(), questions.read_board(request.query)
+        async with self.searches.turn(client_of(request)):
+            return json_response(await works.plan(board))
 
     async def _builds(self, request: Request) -> Response:
         return json_response(self._works().list())

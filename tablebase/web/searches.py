@@ -3,6 +3,8 @@
     ask --> own turn (one search a client) --> a slot (N in all) --> a thread that searches
               waits 2 s at most, then 503       waits 2 s, then 503    checks its errand often
 
+    batch --> a slot (as many again) --> read and looked up in pieces
+
 A slot keeps the solver it has, with what that has proved, as long as it is asked about the
 same board; so all searches together take N times the memory of one. An errand is a deadline
 that can also be called off; solvers look at it between slices, many times a second.
@@ -89,6 +91,8 @@ class Searches:
         self.limits = limits
         self._shelf = shelf
         self._free = asyncio.Semaphore(limits.searches)
+        self._batches = asyncio.Semaphore(limits.searches)
+        self._batches_waiting = 0
         self._oracles: list[tuple[list[Table], Oracle]] = []  # of free slots, last used last
         self._turns: dict[str, asyncio.Lock] = {}
         self._waiting: dict[str, int] = {}
@@ -112,7 +116,7 @@ class Searches:
         Where the solver is needed (`solves`), its kernels are there before the clock starts:
         the first search after an installation compiles them.
         """
-        async with self._turn(client_of(request)), self._slot(board) as oracle:
+        async with self.turn(client_of(request)), self._slot(board) as oracle:
             errand = Errand(self.limits.seconds)
             # Answers go through `report`, too, where a question has a clock of its own.
             oracle.report = lambda *_: errand.check()
@@ -125,23 +129,38 @@ class Searches:
                 return ask(oracle, errand)
 
             answer: asyncio.Future[T] = loop.run_in_executor(self._threads, work)
-            left = asyncio.ensure_future(request.gone.wait())
             try:
-                await asyncio.wait((answer, left), return_when=asyncio.FIRST_COMPLETED)
-            finally:
-                left.cancel()
-                if not answer.done():
-                    errand.call_off()
-                    self._ending += 1
-                    try:
-                        with contextlib.suppress(TablebaseError):
-                            await asyncio.shield(answer)  # the slot is free only when it has ended
-                    finally:
-                        self._ending -= 1
-            return answer.result()
+                return await asyncio.shield(answer)
+            except asyncio.CancelledError:  # its client has left
+                errand.call_off()
+                self._ending += 1
+                try:
+                    with contextlib.suppress(TablebaseError):
+                        await answer  # the slot is free only when it has ended
+                finally:
+                    self._ending -= 1
+                raise
 
     @contextlib.asynccontextmanager
-    async def _turn(self, client: str) -> AsyncIterator[None]:
+    async def batch(self) -> AsyncIterator[Errand]:
+        """One of the slots for batches of positions, and until when it is had."""
+        if self._batches_waiting >= MOST_WAITING:
+            raise BusyError(f"{MOST_WAITING} batches are waiting, wanted a moment of patience")
+        self._batches_waiting += 1
+        try:
+            async with asyncio.timeout(self.limits.seconds):
+                await self._batches.acquire()
+        except TimeoutError:
+            raise BusyError("all slots for batches are taken, wanted some patience") from None
+        finally:
+            self._batches_waiting -= 1
+        try:
+            yield Errand(self.limits.seconds)
+        finally:
+            self._batches.release()
+
+    @contextlib.asynccontextmanager
+    async def turn(self, client: str) -> AsyncIterator[None]:
         """One search at a time for each client."""
         if sum(self._waiting.values()) >= MOST_WAITING:
             raise BusyError(f"{MOST_WAITING} searches are waiting, wanted a moment of patience")

@@ -4,7 +4,9 @@
     tablebase serve --workers 4         four, each with its own searches; the kernel hands out
                                         connections, tables are shared by the page cache
 
-Only this machine is listened to, unless another address is asked for.
+Only this machine is listened to, unless another address is asked for. The first signal ends it
+within two seconds, whatever its threads are doing: what they search for is called off, and what
+cannot be called off (a kernel that is compiled, say) ends with the process.
 """
 
 from __future__ import annotations
@@ -15,6 +17,8 @@ import os
 import secrets
 import signal
 import socket
+import sys
+import threading
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -31,6 +35,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 BACKLOG = 512
+SWITCH_SECONDS = 0.0005  # the loop has its turn so soon, whatever threads compute in Python
+STOP_SECONDS = 1.0  # for an end in good order
 LOOPBACK_ADDRESSES = ("127.0.0.1", "::1", "localhost")
 
 
@@ -42,6 +48,7 @@ class Service:
     host: str = "127.0.0.1"
     port: int = 8000
     names: tuple[str, ...] = ()  # more hosts by which clients may call it
+    origins: tuple[str, ...] = ()  # of pages elsewhere that may read answers; "*": any
     workers: int = 1
     limits: Limits = field(default_factory=Limits)
     build_memory: str | int = "1G"
@@ -76,19 +83,17 @@ def serve(service: Service, listener: socket.socket, ready: Callable[[], None]) 
         raise BadTextError(
             "--workers needs a system that can fork, Linux or macOS. Use one worker."
         )
-    children = [] if service.workers == 1 else _fork(service.workers - 1)
+    children = _fork(service.workers - 1)
     if children is None:  # a child
         with contextlib.suppress(KeyboardInterrupt):
-            asyncio.run(_serve(service, listener, lambda: None))
+            asyncio.run(_serve(service, listener, lambda: None, []))
         os._exit(0)
     try:
-        asyncio.run(_serve(service, listener, ready))
+        asyncio.run(_serve(service, listener, ready, children))
     except KeyboardInterrupt:
         pass
     finally:
-        for child in children:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(child, signal.SIGTERM)
+        _stop(children)
         for child in children:
             with contextlib.suppress(ChildProcessError):
                 os.waitpid(child, 0)
@@ -105,8 +110,11 @@ def _fork(count: int) -> list[int] | None:
     return children
 
 
-async def _serve(service: Service, listener: socket.socket, ready: Callable[[], None]) -> None:
+async def _serve(
+    service: Service, listener: socket.socket, ready: Callable[[], None], children: list[int]
+) -> None:
     loop = asyncio.get_running_loop()
+    sys.setswitchinterval(SWITCH_SECONDS)
     stop = asyncio.Event()
     for name in (signal.SIGINT, signal.SIGTERM):
         with contextlib.suppress(NotImplementedError, ValueError, RuntimeError):
@@ -114,6 +122,26 @@ async def _serve(service: Service, listener: socket.socket, ready: Callable[[], 
     async with running(service, listener):
         ready()
         await stop.wait()
+        _stop(children)
+        _end_soon()
+
+
+def _stop(children: list[int]) -> None:
+    for child in children:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(child, signal.SIGTERM)
+
+
+def _end_soon() -> None:
+    """End the process, in good order or not: Python itself waits for threads that search."""
+
+    def end() -> None:
+        sys.stdout.flush()
+        os._exit(0)
+
+    timer = threading.Timer(STOP_SECONDS, end)
+    timer.daemon = True
+    timer.start()
 
 
 @contextlib.asynccontextmanager
@@ -123,7 +151,8 @@ async def running(service: Service, listener: socket.socket) -> AsyncIterator[Ro
     searches = Searches(shelf, service.limits)
     works = Works(shelf.folder, service.build_memory) if service.workers == 1 else None
     hosts = frozenset({*LOOPBACK, _host_name(service.host), *map(str.lower, service.names)})
-    routes = Routes(Guard(hosts, service.token), shelf, searches, works)
+    guard = Guard(hosts, service.token, frozenset(service.origins))
+    routes = Routes(guard, shelf, searches, works)
     site = Site(routes.handle, refusal, service.max_connections)
     server = await asyncio.get_running_loop().create_server(lambda: Connection(site), sock=listener)
     try:

@@ -21,8 +21,7 @@ from retro.answers import Probe, RatedMove, order_moves
 from retro.errors import TablebaseError, TimeLimitError
 from retro.games.values import VALUE_NAMES
 from tablebase.answers import error_json
-from tablebase.web.asks import by_table, finished_json
-from tablebase.web.searches import CalledOffError
+from tablebase.web.asks import finished_json
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -62,7 +61,7 @@ async def position_events(
 
     async def work() -> None:
         try:
-            known = await asyncio.to_thread(by_table, shelf.tables(position.board), position)
+            known = await shelf.probe(shelf.tables(position.board), position)
             if known is not None:
                 tell("values", known.to_dict())
                 if all(move.plies is not None for move in known.moves):
@@ -70,8 +69,6 @@ async def position_events(
                     return
             question = _Question(position, known, tell)
             await searches.run(request, position.board, question.ask)
-        except CalledOffError:
-            pass
         except TablebaseError as error:
             tell("error", error_json(error))
         finally:
@@ -83,6 +80,7 @@ async def position_events(
             yield _event(*event)
         yield _event("end", {})
     finally:
+        task.cancel()  # for nothing, but where the client has left
         with contextlib.suppress(asyncio.CancelledError):
             await task
 

@@ -17,7 +17,7 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from retro.errors import BadTextError
+from retro.errors import BadTextError, DoesNotFitError, TablebaseError
 from tablebase.web.guard import BusyError
 
 if TYPE_CHECKING:
@@ -26,7 +26,12 @@ if TYPE_CHECKING:
     from retro.games.game import Board
     from tablebase.answers import Json
 
-PLAN_SECONDS = 30.0
+PATIENCE = 20.0  # seconds to wait while other plans are made
+PLAN_SECONDS = 120.0  # of a machine that is busy: the worker bounds its own CPU
+MOST_PLANNING, MOST_PLANS = 2, 200  # at once, and kept
+KEPT_SECONDS = 600.0  # then disks may have more or less room
+PAUSE_SECONDS = 5.0  # then it is killed: what is done stays done as well
+CLOSE_SECONDS = 0.5  # the same, when the service ends
 MOST_REMEMBERED = 20
 Stage = Literal["building", "paused", "built", "failed"]
 
@@ -63,32 +68,57 @@ class Works:
     def __init__(self, folder: Path, memory: str | int) -> None:
         self._folder, self._memory = folder, memory
         self._works: dict[str, Work] = {}
-        self._planning = asyncio.Semaphore(1)
+        self._planning = asyncio.Semaphore(MOST_PLANNING)
+        self._plans: dict[Board, tuple[float, Json | TablebaseError]] = {}
         self._watching: set[asyncio.Task[None]] = set()
 
     def list(self) -> Json:
         return {"works": [work.about() for work in self._works.values()]}
 
     async def plan(self, board: Board) -> Json:
-        """What a build will take, within half a minute."""
-        try:
-            async with asyncio.timeout(PLAN_SECONDS), self._planning:
-                process = await self._start(board, "plan")
+        """What a build will take; remembered, as is what no plan can be made of."""
+        plan = self._known_plan(board)
+        if plan is None:
+            try:
+                async with asyncio.timeout(PATIENCE):
+                    await self._planning.acquire()
                 try:
-                    output = await _output(process).read()
+                    async with asyncio.timeout(PLAN_SECONDS):
+                        plan = self._known_plan(board) or await self._make_plan(board)
                 finally:
-                    if process.returncode is None:
-                        with contextlib.suppress(ProcessLookupError):
-                            process.kill()
-                    await process.wait()
-        except TimeoutError:
-            raise BusyError(f"{board} was not planned within {PLAN_SECONDS:g} s") from None
-        news = [json.loads(line) for line in output.splitlines()]
-        found: Json = next((n for n in news if "plan" in n), {})
-        if not found:
-            failed = next((n["error"] for n in news if "error" in n), None)
-            raise BadTextError(failed["error"] if failed else f"{board} cannot be planned")
-        plan: Json = found["plan"]
+                    self._planning.release()
+            except TimeoutError:
+                raise BusyError(f"{board} was not planned in time; other plans are made") from None
+        if isinstance(plan, TablebaseError):
+            raise plan
+        return plan
+
+    def _known_plan(self, board: Board) -> Json | TablebaseError | None:
+        until, plan = self._plans.get(board, (0.0, None))
+        return plan if time.monotonic() < until else None
+
+    async def _make_plan(self, board: Board) -> Json | TablebaseError:
+        """A plan, or why there is none."""
+        process = await self._start(board, "plan")
+        try:
+            output = await _output(process).read()
+        finally:
+            if process.returncode is None:
+                with contextlib.suppress(ProcessLookupError):
+                    process.kill()
+            status = await process.wait()
+        found: Json = {}
+        for line in output.splitlines():
+            found |= json.loads(line)
+        error = found.get("error", {"kind": "", "error": f"{board} cannot be planned"})
+        plan: Json | TablebaseError = found.get("plan", BadTextError(error["error"]))
+        if error["kind"] == "DoesNotFitError":
+            plan = DoesNotFitError(error["error"])
+        elif status < 0:  # the system ended it
+            plan = DoesNotFitError(f"{board} is too large: even a plan of it takes too long")
+        self._plans[board] = time.monotonic() + KEPT_SECONDS, plan
+        if len(self._plans) > MOST_PLANS:
+            del self._plans[next(iter(self._plans))]
         return plan
 
     async def begin(self, board: Board) -> Json:
@@ -109,7 +139,7 @@ class Works:
         task.add_done_callback(self._watching.discard)
         return work.about()
 
-    async def pause(self, board: Board) -> Json:
+    async def pause(self, board: Board, seconds: float = PAUSE_SECONDS) -> Json:
         """Stop a build; what is done stays done."""
         work = self._works.get(board.name)
         if work is None or work.stage != "building" or work.process is None:
@@ -118,7 +148,7 @@ class Works:
         with contextlib.suppress(ProcessLookupError):
             work.process.send_signal(signal.SIGINT)
         try:
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(seconds):
                 await work.process.wait()
         except TimeoutError:
             work.process.kill()
@@ -130,7 +160,7 @@ class Works:
         for work in self._works.values():
             if work.stage == "building":
                 with contextlib.suppress(BadTextError):
-                    await self.pause(work.board)
+                    await self.pause(work.board, CLOSE_SECONDS)
 
     async def _start(self, board: Board, do: str) -> asyncio.subprocess.Process:
         process = await asyncio.create_subprocess_exec(

@@ -5,8 +5,8 @@ export const HUMAN = "human";
 
 /** What an address asks of the service: all but what only the page reads. */
 export function question(address) {
-  const { at, first, second, hide, ...asked } = Object.fromEntries(new URLSearchParams(address.search));
-  return asked;
+  const { at, first, second, hide, pos, ...asked } = Object.fromEntries(new URLSearchParams(address.search));
+  return pos === undefined ? asked : { moves: pos, ...asked }; // links of another page
 }
 
 /** The state that an address names, of whose board and moves the service says what they are. */
