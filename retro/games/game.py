@@ -101,6 +101,14 @@ class Classes(Generic[B]):
     meanings: Mapping[str, str]  # of the letters
 
 
+class Preset(NamedTuple):
+    """A board to play on where the usual one is hardly a game, and why it is not."""
+
+    why: str
+    size: str
+    options: Mapping[str, str]
+
+
 @dataclass(frozen=True)
 class Game(Generic[B, P]):
     """A game for people, files and kernels. Text that is wrong raises a named error."""
@@ -135,6 +143,7 @@ class Game(Generic[B, P]):
     evaluations: Mapping[str, Callable[[P], int]] = field(default_factory=dict)
     # Moves worth a look, at least one of an unfinished position, by name.
     filters: Mapping[str, Callable[[P], list[int]]] = field(default_factory=dict)
+    preset: Preset | None = None
 
     def make(self, size: str = "", **options: object) -> B:
         """A board from text; an option that the game does not have is refused.
@@ -149,6 +158,16 @@ class Game(Generic[B, P]):
             wanted = f"wanted {', '.join(known)}" if known else "it has none"
             raise BadTextError(f"{self.name} has no option {strange[0]!r}; {wanted}")
         return self.parse(size or self.usual, {name: str(text) for name, text in options.items()})
+
+    def preset_for(self, board: B) -> Preset | None:
+        """What to play on instead of a board, if it is the usual one and hardly a game.
+
+        >>> from retro.games.catalogue import find_game
+        >>> game = find_game("puissance-plus")
+        >>> game.preset_for(game.make()).options
+        {'target': '12', 'values': 'rings'}
+        """
+        return self.preset if self.preset is not None and board == self.make() else None
 
 
 AnyGame = Game[Any, Any]  # of which it is not known which boards and positions it has

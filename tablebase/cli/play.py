@@ -66,6 +66,11 @@ def play_command(asked: Asked) -> int:
     for spec in seats:
         if spec.kind in LEVELS and HUMAN in (seats[0].kind, seats[1].kind):
             say(LEVELS[spec.kind].about(record.board))
+    preset = record.board.game.preset_for(record.board)
+    if preset is not None:
+        words = [f"--{name} {text}" for name, text in preset.options.items()]
+        command = " ".join(["tablebase play", record.board.game_name, preset.size, *words])
+        say(f"{preset.why}. For a longer game: {command}")
     Session(record, seats, asked_means(options), options.seed).run()
     return 0
 

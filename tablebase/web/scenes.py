@@ -119,7 +119,7 @@ def _numbers(box: Box) -> list[float]:
 
 def palette_json(board: Board) -> Json:
     """What the editor offers."""
-    palette = palette_of(board)
+    palette, preset = palette_of(board), board.game.preset_for(board)
     return {
         **board.to_dict(),
         "cols": palette.cols,
@@ -128,6 +128,7 @@ def palette_json(board: Board) -> Json:
         "cells": [_symbol_json(symbol) for symbol in palette.cells],
         "extra_name": palette.extra_name,
         "extra": [_symbol_json(symbol) for symbol in palette.extra],
+        "preset": None if preset is None else preset._asdict(),
     }
 
 

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from cli_cases import Ask
 
 from retro.errors import BadTextError, DamagedFileError, WrongBoardError
 from retro.games.connect4.rules import Connect4Board, Connect4Position
@@ -308,6 +309,24 @@ def test_other_games_are_played(
     out = capsys.readouterr().out
     assert "X (human) plays b2" in out
     assert "row 2, column 2 is taken" in out
+
+
+def test_a_board_that_is_hardly_a_game_says_so_and_names_another(
+    ask: Ask, no_tables: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO("quit\n" * 9))
+    players = ["--second", "random"]
+    said = ask("play", "puissance-plus", *players).err
+    command = re.search(r"X wins this board in three plies. For a longer game: (.*)", said)
+    assert command is not None
+    assert ask("solve puissance-plus --strong --memory 1M").out == "WIN 3\n"
+    words = command[1].split()
+    assert words[:2] == ["tablebase", "play"]
+    said = ask(*words[1:], *players)
+    assert (said.status, "longer game" in said.err) == (0, False)
+    assert "a straight run of cells worth 12 wins" in said.out + said.err
+    for other in (["puissance-plus", "8x8", "--target", "6"], ["puissance-plus", "3x3"], ["mnk"]):
+        assert "longer game" not in ask("play", *other, *players).err
 
 
 def test_a_match_changes_sides_and_counts(capsys: pytest.CaptureFixture[str]) -> None:

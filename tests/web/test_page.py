@@ -349,6 +349,22 @@ def test_a_board_that_does_not_exist_changes_nothing(visitor: Visitor) -> None:
     visitor.wait("1/2")
 
 
+def test_a_board_that_is_hardly_a_game_offers_another(visitor: Visitor) -> None:
+    visitor.open(game="mnk", board="3x3")
+    preset = visitor.page.locator("#preset")
+    assert preset.is_hidden()
+    visitor.page.select_option("#game", "puissance-plus")
+    preset.wait_for(state="visible")
+    assert "X wins this board in three plies." in preset.inner_text()
+    preset.locator("button", has_text="Play 8x8 target 12 values rings").click()
+    preset.wait_for(state="hidden")
+    assert "target=12" in visitor.page.url
+    assert "values=rings" in visitor.page.url
+    assert "worth 12" in visitor.page.inner_text("#about")
+    visitor.page.go_back()
+    preset.wait_for(state="visible")
+
+
 def test_a_game_is_saved_and_loaded(visitor: Visitor, tmp_path: Path) -> None:
     visitor.open(game="domineering", board="3x3", moves="b1 a3")
     with visitor.page.expect_download() as waiting:

@@ -183,6 +183,15 @@ def test_seeds_are_bounded_as_the_error_says(path: str, service: Running) -> Non
     assert "at most 1,000,000,000" in over.json["error"]
 
 
+def test_a_board_that_is_hardly_a_game_names_another(service: Running) -> None:
+    usual = service.ask("palette", game="puissance-plus").json
+    preset = usual["preset"]
+    assert preset["why"] == "X wins this board in three plies"
+    other = {"game": "puissance-plus", "board": preset["size"], **preset["options"]}
+    assert service.ask("palette", **other).json["preset"] is None
+    assert service.ask("palette", game="mnk").json["preset"] is None
+
+
 def test_players_move(service: Running) -> None:
     names = [seat["name"] for seat in service.ask("palette", game="mnk").json["seats"]]
     assert "perfect" in names

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from retro.games import grid_text
 from retro.games.cells import cell_text, read_cell
-from retro.games.game import Game, Option
+from retro.games.game import Game, Option, Preset
 from retro.games.grid import GridPosition
 from retro.games.grid_arrays import ARRAYS
 from retro.games.puissance_plus import text
@@ -46,4 +46,6 @@ GAME: Game[PuissanceBoard, GridPosition] = Game(
     search_large="retro.search.ladder.mnk_game",
     evaluations=EVALUATIONS,
     filters=FILTERS,
+    # See docs/puissance-plus.md for how it was chosen.
+    preset=Preset("X wins this board in three plies", "8x8", {"target": "12", "values": "rings"}),
 )

@@ -65,6 +65,20 @@ export class Chooser {
     find("options").replaceChildren(...game.options.map((option) => field(option, options[option.name])));
   }
 
+  /** Say why a board is hardly a game, and offer one that is. */
+  #offer(game, preset) {
+    find("preset").classList.toggle("hidden", !preset);
+    if (!preset) return;
+    const [why, play] = find("preset").children;
+    const options = Object.entries(preset.options).map(([name, value]) => `${name} ${value}`);
+    why.textContent = `${preset.why}.`;
+    play.textContent = ["Play", preset.size, ...options].join(" ");
+    play.onclick = () => {
+      this.#fields(game, preset.size, preset.options);
+      this.begin(this.#chosen());
+    };
+  }
+
   #chosen() {
     const inputs = find("options").querySelectorAll("input, select");
     const options = Object.fromEntries([...inputs].map((one) => [one.name, one.value || one.placeholder]));
@@ -86,7 +100,8 @@ export class Chooser {
     const key = JSON.stringify(boardFields(state));
     if (this.key !== key) {
       this.key = key;
-      const { seats } = await ask("palette", boardFields(state));
+      const { seats, preset } = await ask("palette", boardFields(state));
+      this.#offer(game, preset);
       this.abouts = new Map(seats.map(({ name, about }) => [name, about]));
       for (const side of ["first", "second"]) find(`seat-${side}`).replaceChildren(...seatOptions(seats));
     }
