@@ -199,15 +199,7 @@ def peak_memory() -> int:
     return unit * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
-COMMANDS = (
-    Command(
-        "build",
-        HELP["build"],
-        build_command,
-        _add_options,
-        epilog="Interrupted, the same command resumes where it was.",
-    ),
-)
+COMMANDS = (Command("build", HELP["build"], build_command, _add_options),)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -29,7 +29,7 @@ from retro.games.catalogue import ALIASES, ALL_NAMES, DEFAULT_GAME, NAMES, find_
 from tablebase.cli.guard import Parser, UsageError
 from tablebase.cli.input import Given, is_path, read_file, read_position
 from tablebase.cli.options import add_game_options, add_json, add_version, given_options
-from tablebase.cli.overview import BUILD
+from tablebase.cli.overview import BUILD, show_examples
 from tablebase.files.places import SUFFIX
 from tablebase.files.remote import is_url
 
@@ -56,7 +56,6 @@ class Command:
     takes_players: bool = False
     has_json: bool = True
     is_one_question: bool = False  # so that --time-limit is for the whole command
-    epilog: str = ""
     aliases: tuple[str, ...] = ()
 
     @property
@@ -137,7 +136,7 @@ def make_parser(command: Command, games: Iterable[str] = NAMES) -> Parser:
         prog=command.prog,
         usage=command.usage,
         description=f"{command.help}\n\n{_explain(command, games)}",
-        epilog=command.epilog,
+        epilog=show_examples(command.name),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     if command.name != BUILD:

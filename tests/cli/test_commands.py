@@ -2,17 +2,20 @@
 
 import random
 import re
+import shlex
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from cli_cases import Ask
 
 from retro.version import VERSION
+from tablebase.cli.grammar import find_command, read_words
 from tablebase.cli.guard import LONGEST_LINE, shorten
 from tablebase.cli.main import commands
-from tablebase.cli.overview import ALIASES, HELP
+from tablebase.cli.overview import ALIASES, BUILD, EXAMPLES, HELP, show_examples
 
 
 def test_tablebase_alone_and_help_print_help(ask: Ask) -> None:
@@ -20,7 +23,7 @@ def test_tablebase_alone_and_help_print_help(ask: Ask) -> None:
     assert (overview.status, overview.err) == (0, "")
     assert ask(*[]) == ask("help") == overview
     for command in commands():
-        assert re.search(rf"^    {command.name}\b", overview.out, re.MULTILINE)
+        assert re.search(rf"^  {command.name}  +[A-Z]", overview.out, re.MULTILINE)
 
 
 @pytest.mark.parametrize("words", ["--version", "solve --version", "bt --version"])
@@ -61,6 +64,23 @@ def test_help_of_a_command_is_its_help(name: str, ask: Ask) -> None:
     assert (said.status, said.err) == (0, "")
     assert said.out.startswith(f"usage: tablebase {name}")
     assert said == ask(name, "--help")
+
+
+@pytest.mark.parametrize("name", [command.name for command in commands()])
+def test_the_examples_of_a_command_are_commands(name: str, ask: Ask) -> None:
+    assert ask(name, "--help").out.endswith(f"{show_examples(name)}\n")
+    first, second = EXAMPLES[name]
+    for example in (first, second):
+        program, *words = shlex.split(example)
+        command = find_command(words if program == "tablebase" else ["build", *words], commands())
+        assert command is not None
+        assert command.name == name
+        command = replace(command, name=BUILD) if program == BUILD else command
+        asked = read_words(command, words)
+        if command.board != "none":
+            board = asked.board()
+            given = asked.given()
+            assert given is None or asked.on(board, given) is not None
 
 
 def test_tablebase_build_is_build_tablebase(ask: Ask, tmp_path: Path) -> None:
