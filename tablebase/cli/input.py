@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from retro.errors import BadTextError, IllegalPositionError, TablebaseError
-from retro.games.habits import is_grid
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -67,6 +66,8 @@ class Given(NamedTuple):
 
     def on(self, board: Board, *, any_counts: bool = False) -> Position:
         """The position on a board; an error names where the text was found."""
+        from retro.games.habits import is_grid  # needs numpy, which help does not
+
         try:
             if any_counts and self.size:
                 return _read_any_counts(board, self.text)
