@@ -66,7 +66,7 @@ class Copy:
             if (ROOT / name).is_file():
                 (self.root / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy(ROOT / name, self.root / name)
-        self._clock = int(time.time())
+        self._clock, self._whole = int(time.time()), ""
         mine, shelf = self._kernels(), kernel_cache.shelf().folder
         if shelf is not None and shelf.name == mine.name and shelf.is_dir():
             shutil.copytree(shelf, mine)
@@ -80,8 +80,8 @@ class Copy:
     def plant(self, fault: Fault) -> None:
         """Change the source, and keep the kernels that are not made of it."""
         sources = read_sources(self.root, *PACKAGES)
-        before = self._kernels()
-        self._write(fault.path, fault.planted(sources[fault.path]))
+        self._whole, before = sources[fault.path], self._kernels()
+        self._write(fault.path, fault.planted(self._whole))
         after = self._kernels()
         if before != after and before.is_dir():
             after.mkdir()
@@ -92,7 +92,7 @@ class Copy:
     def restore(self, fault: Fault) -> None:
         """Undo `plant`."""
         changed = self._kernels()
-        self._write(fault.path, (ROOT / fault.path).read_text())
+        self._write(fault.path, self._whole)
         if changed != self._kernels():
             shutil.rmtree(changed, ignore_errors=True)
 
