@@ -33,7 +33,7 @@ GROUPS = {
         "tablebase/builds.py", "tablebase/*/build.py", "tablebase/*/work.py",
         "tablebase/keys/cutting.py", "tablebase/building/driver.py",
         "tablebase/building/workers.py", "tablebase/building/*build*.py",
-        "tablebase/building/*cutting.py",
+        "tablebase/building/*cutting.py", "tablebase/building/*tasks.py",
     ),
     "stores": (
         "tablebase/halves/groups.py", "tablebase/halves/part*.py", "tablebase/keys/pieces.py",
@@ -43,7 +43,7 @@ GROUPS = {
     ),
     "packers": (
         "tablebase/files/packing.py", "tablebase/files/chunks.py", "tablebase/keys/frames.py",
-        "tablebase/files/frames.py",
+        "tablebase/files/frames.py", "tablebase/halves/chunks.py",
     ),
     "plans": (
         "tablebase/plans.py", "tablebase/halves/plan.py", "tablebase/halves/memory.py",

@@ -52,16 +52,25 @@ def records() -> dict[str, list[str]]:
 
 def build_in_tasks(path: Path) -> None:
     """Build a board as one that does not fit into memory, in strips, with distances."""
-    from retro.games.connect4.rules import Connect4Board
+    from retro.games.connect4.rules import Connect4Board, Connect4Position
     from retro.walk.halves import layer
-    from tablebase.halves.build import run
-    from tablebase.halves.order import How, Order
-    from tablebase.halves.plan import estimate_build
+    from tablebase.building.driver import Driver
+    from tablebase.building.halves.builder import HalvesBuild
+    from tablebase.building.halves.plan import Detail, make_plan
+    from tablebase.building.options import BuildOptions
+    from tablebase.building.resume import Resume
+    from tablebase.building.workers import Workers
 
     layer.GROUP_WORDS = STRIPS
-    plan = estimate_build(Connect4Board(*IN_STRIPS), How(threads=1, distances=True))
-    shifts = {key: shift._replace(task_memory=10_000) for key, shift in plan.shifts.items()}
-    run(replace(plan, shifts=shifts, in_memory=False), path, Order())
+    options = BuildOptions(threads=1, distances=True)
+    plan = make_plan(Connect4Position(Connect4Board(*IN_STRIPS)), options)
+    assert isinstance(plan.detail, Detail)
+    work = {ply: of._replace(task_memory=10_000) for ply, of in plan.detail.work.items()}
+    detail = plan.detail._replace(work=work, in_memory=False)
+    plan = replace(plan, detail=detail)
+    with Workers(plan, None) as workers:
+        build = HalvesBuild(plan, path, path, workers, force=False)
+        Driver(build, workers, lambda _: None, Resume()).run()
 
 
 def main() -> None:

@@ -18,27 +18,29 @@ from typing import TYPE_CHECKING
 import zstandard
 
 import tablebase as tb
-from tablebase.files.packing import pack_chunk
+from tablebase.files.frames import Packing
 from tablebase.files.places import LINE_SUFFIX, SHIPPED
+from tablebase.halves.chunks import pack_chunk
 from tablebase.halves.format import CHUNK_WORDS
-from tablebase.halves.groups import MemoryChunks, PlyContent
-from tablebase.halves.store import TableFile, write_table
+from tablebase.halves.store import PlyContent, TableFile, write_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-LEVEL = zstandard.MAX_COMPRESSION_LEVEL
+PACKING = Packing(zstandard.MAX_COMPRESSION_LEVEL, checksum=True)
 
 
-def packed(table: TableFile, packer: zstandard.ZstdCompressor) -> Iterator[PlyContent]:
+def packed(table: TableFile) -> Iterator[PlyContent]:
     """Every ply of a table, its chunks packed anew."""
     for ply in table.header.counted_plies:
-        chunks, words = MemoryChunks(), 0
+        chunks, words = [], 0
         if ply in table.header.plies:
             words = table.words(ply)
             for number, planes in enumerate(table.chunks_checked(ply)):
-                chunks.add([pack_chunk(number, planes, min(CHUNK_WORDS, words), packer)])
-        yield PlyContent(table.record(ply), words, MemoryChunks(), [chunks])
+                chunks.append(pack_chunk(number, planes, min(CHUNK_WORDS, words), PACKING))
+        digests = b"".join(chunk.digest for chunk in chunks)
+        frames = [(chunk.number, chunk.frames) for chunk in chunks]
+        yield PlyContent(table.record(ply), words, frames, digests)
 
 
 def main() -> None:
@@ -47,10 +49,9 @@ def main() -> None:
     parser.add_argument("--out", type=Path, help="default: into the package")
     options = parser.parse_args()
     out = options.out or SHIPPED / options.table.name
-    packer = zstandard.ZstdCompressor(level=LEVEL, write_checksum=True)
     with TableFile(options.table) as table:
         words = sum(map(table.words, table.header.plies))
-        write_table(out, table.header, packed(table, packer), words)
+        write_table(out, table.header, packed(table), words)
         digest, before = table.digest, table.size
     with TableFile(out) as table:
         if table.digest != digest:

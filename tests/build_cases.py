@@ -1,15 +1,12 @@
 """Builds of Connect Four 5x4 and 4x4 that are stopped, damaged and compared."""
 
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
 import pytest
-from builds import build_tablebase, result_of
+from builds import build_tablebase, result_of, tasks_of
 
 from retro.games.connect4.rules import Connect4Board
-from tablebase.halves.partial import PartialTable
-from tablebase.halves.plan import estimate_build
 from tablebase.halves.store import TableFile
 
 BOARD = Connect4Board(5, 4)
@@ -34,7 +31,7 @@ def stopped(path, phase, ply, board=BOARD):
     """The parts that a build leaves behind which was stopped there."""
     with pytest.raises(Stop):
         build_tablebase(board, path, report=stop_at(phase, ply))
-    return PartialTable(path, estimate_build(board).header)
+    return tasks_of(path, board)
 
 
 def flip_a_byte(path):
@@ -58,9 +55,3 @@ def assert_same_table(path, undisturbed):
         assert table.records == result_of(undisturbed.path).records
     assert content(path) == _sound_content(undisturbed.path)
     assert [entry.name for entry in path.parent.iterdir()] == [path.name]
-
-
-def with_task_memory(plan, memory):
-    """The same plan, with tasks of so many bytes; None: whole layers stay in memory."""
-    shifts = {key: shift._replace(task_memory=memory) for key, shift in plan.shifts.items()}
-    return replace(plan, shifts=shifts)

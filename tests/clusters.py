@@ -20,33 +20,33 @@ PATIENCE = 240  # seconds: for a machine that does much else
 DIE = """
 import os, signal
 from pathlib import Path
-from tablebase.halves.partial import PartialTable
+from tablebase.building.halves.tasks import HalvesTasks
 
-commit = getattr(PartialTable, "plain_commit", PartialTable.commit)  # Dask may run this twice
-PartialTable.plain_commit = commit
+do = getattr(HalvesTasks, "plain_do", HalvesTasks.do)  # Dask may run this twice
+HalvesTasks.plain_do = do
 
-def die_once(self, task, writer, tally):
+def die_once(self, task):
     if (task.walk, task.ply) == ("walk", {ply}):
         try:
             Path({mark!r}).open("x").close()
         except FileExistsError:
-            return commit(self, task, writer, tally)
+            return do(self, task)
         if {after}:
-            commit(self, task, writer, tally)
+            do(self, task)
         os.kill(os.getpid(), signal.SIGKILL)
-    commit(self, task, writer, tally)
+    do(self, task)
 
-PartialTable.commit = die_once
+HalvesTasks.do = die_once
 """
 
 # Every task fails for a reason that nobody has thought of.
 FAIL = """
-from tablebase.halves.partial import PartialTable
+from tablebase.building.halves.tasks import HalvesTasks
 
-def fail(self, task, writer, tally):
+def fail(self, task):
     raise RecursionError("deep")
 
-PartialTable.commit = fail
+HalvesTasks.do = fail
 """
 
 OTHER_RULE = """

@@ -1,15 +1,15 @@
 """A small table of Connect Four whose file is looked at, or damaged."""
 
+from builds import header_of
 from plain import connect4 as naive
 
 from retro.games.connect4.rules import Connect4Board
 from retro.index.halves import one
-from tablebase.halves.plan import estimate_build
 from tablebase.halves.store import TableFile
 
 BOARD = Connect4Board(4, 3, 3)
 GAME = naive.Game(4, 3, 3)
-HEADER = estimate_build(BOARD).header
+HEADER = header_of(BOARD)
 WORDS = one.stored_words(*HEADER.cut)  # of every ply
 
 

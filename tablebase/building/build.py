@@ -28,6 +28,7 @@ from retro.errors import (
     WrongBoardError,
 )
 from retro.games.catalogue import make_board
+from retro.games.connect4.rules import Connect4Position
 from retro.memory import memory_bytes
 from tablebase.building.driver import Driver
 from tablebase.building.options import BuildOptions
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
 
     from retro.games.game import Board, Position
     from tablebase.building.cluster import Cluster
+    from tablebase.building.driver import Build
     from tablebase.building.plan import Plan, Progress
 
 
@@ -109,13 +111,24 @@ def _plan(
     start: Position, plies: range | None, options: BuildOptions, workers: tuple[WorkerSpec, ...]
 ) -> Plan:
     kept = kept_plies(start, plies)
-    if start.board.game.index == "two-halves":
-        from tablebase.halves.index import INDEX
+    if isinstance(start, Connect4Position):
+        from tablebase.building.halves.plan import make_plan
 
-        return INDEX.plan(start, kept, options, workers)
-    from tablebase.building.keys.plan import make_plan
+        return make_plan(start, options, kept, workers)
+    from tablebase.building.keys.plan import make_plan as make_keys_plan
 
-    return make_plan(start, options, kept, workers)
+    return make_keys_plan(start, options, kept, workers)
+
+
+def _builder(board: Board) -> Callable[..., Build]:
+    """What tells the driver of builds of a board's index."""
+    if board.game.index == "two-halves":
+        from tablebase.building.halves.builder import HalvesBuild
+
+        return HalvesBuild
+    from tablebase.building.keys.builder import KeysBuild
+
+    return KeysBuild
 
 
 def _pool(
@@ -218,24 +231,16 @@ def build(
         specs = pool.specs() if pool is not None else ()
         found = _plan(start, plies, options, specs)
         _require_fit(found, beside, announce)
-        if not options.counts:
+        if not counts:
             announce("counting costs next to nothing: positions are counted all the same")
         resume, was_begun = Resume(announce), is_begun(beside)
         for place in dict.fromkeys([where, beside]):
             stack.enter_context(only_builder(place))
         if was_begun and not parts_folder(beside).exists():
             resume.starts_over("an earlier run was stopped and has kept nothing")
-        if asked.game.index == "two-halves":
-            from tablebase.halves.index import INDEX
-            from tablebase.halves.order import Order
-
-            INDEX.build(found, where, Order(force, report, beside, pool, resume))
-        else:
-            from tablebase.building.keys.builder import KeysBuild
-
-            workers = stack.enter_context(Workers(found, pool))
-            task_of = KeysBuild(found, where, beside, workers, force=force)
-            Driver(task_of, workers, report, resume).run()
+        workers = stack.enter_context(Workers(found, pool))
+        of_index = _builder(asked)(found, where, beside, workers, force=force)
+        Driver(of_index, workers, report, resume).run()
         resume.end()
     return Built(where, time.monotonic() - begin, was_there=False)
 

@@ -23,7 +23,8 @@ import contextlib
 import re
 import shutil
 from fnmatch import fnmatch
-from typing import TYPE_CHECKING, Any, Protocol
+from io import BytesIO
+from typing import TYPE_CHECKING, Any
 
 from retro.errors import (
     ChecksumError,
@@ -34,46 +35,20 @@ from retro.errors import (
 )
 from retro.walk.task import Task
 from tablebase.files.atomic import parts_folder, storage_errors, whole_file, write_whole
-from tablebase.files.frames import BUILT, FrameReader, FrameWriter
+from tablebase.files.frames import FrameReader, FrameWriter
 from tablebase.files.opening import reading
 from tablebase.files.seal import ply_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from _typeshed import DataclassInstance
-    from numpy.typing import NDArray
 
     from retro.walk.task import Walk
-    from tablebase.files.frames import Packing
-
-    Items = NDArray[Any]
 
 NAME = re.compile(r"[a-z]+-(\d+)-(\d+)-(\d+)\.[a-z]+")
 RULE_FILE = "table.txt"
-
-
-class Writer(Protocol):
-    """Takes what a part holds, and last what it tells."""
-
-    def add(self, items: Items, packing: Packing = BUILT) -> None: ...
-    def add_frames(self, frames: Iterable[bytes]) -> None: ...
-    def frame(self, number: int) -> bytes: ...
-    def finish(self, said: Mapping[str, object]) -> None: ...
-
-
-class Reader(Protocol):
-    """Gives what a part holds: arrays and frames by their numbers."""
-
-    said: dict[str, Any]
-
-    def fill(self, number: int, to: Items, packing: Packing = BUILT) -> Items: ...
-    def fill_some(
-        self, number: int, wanted: Iterable[tuple[int, int, int]], to: Items, packing: Packing = ...
-    ) -> Items: ...
-    def array(self, number: int, dtype: str, packing: Packing = BUILT) -> Items: ...
-    def frame(self, number: int) -> bytes: ...
 
 
 def part_name(task: Task, kind: str = "part") -> str:
@@ -161,7 +136,7 @@ class Partial:
     # Parts.
 
     @contextlib.contextmanager
-    def write(self, name: str, *, synced: bool = False) -> Iterator[Writer]:
+    def write(self, name: str, *, synced: bool = False) -> Iterator[FrameWriter]:
         """A part to write: when all is done it is there, whole; else it is not."""
         with (
             storage_errors(self.folder),
@@ -171,7 +146,7 @@ class Partial:
             yield FrameWriter(file, self._says(name))
 
     @contextlib.contextmanager
-    def read(self, name: str) -> Iterator[Reader]:
+    def read(self, name: str) -> Iterator[FrameReader]:
         """A part to read; `ChecksumError` if it is damaged or missing."""
         path = self.folder / name
         try:
@@ -196,7 +171,7 @@ class Partial:
     # What tasks leave.
 
     @contextlib.contextmanager
-    def read_task(self, task: Task, kind: str = "part") -> Iterator[Reader]:
+    def read_task(self, task: Task, kind: str = "part") -> Iterator[FrameReader]:
         """What a task has left; `LostGroupError` if it is damaged, then removed, or missing."""
         name = part_name(task, kind)
         try:
@@ -234,7 +209,6 @@ class Partial:
     def check(self, name: str) -> dict[str, Any]:
         """Read all of a part; what it tells. `ChecksumError` if it is not whole."""
         with self.read(name) as reader:
-            assert isinstance(reader, FrameReader)
             reader.check()
             return reader.said
 
@@ -283,11 +257,11 @@ def _read(mark: Path) -> bytes:
 
 
 class InMemory(Partial):
-    """The parts of a short build. Only threads of one process use it."""
+    """The parts of a short build, in memory. Only threads of one process use it."""
 
     def __init__(self, path: Path, header: DataclassInstance, rule: str) -> None:
         super().__init__(path, header, rule)
-        self._parts: dict[str, _Kept] = {}
+        self._parts: dict[str, bytes] = {}
 
     def open(self) -> str:
         return ""
@@ -299,56 +273,17 @@ class InMemory(Partial):
         self._parts.clear()
 
     @contextlib.contextmanager
-    def write(self, name: str, *, synced: bool = False) -> Iterator[Writer]:
-        part = _Kept()
-        yield part
-        self._parts[name] = part
+    def write(self, name: str, *, synced: bool = False) -> Iterator[FrameWriter]:
+        file = BytesIO()
+        yield FrameWriter(file, self._says(name))
+        self._parts[name] = file.getvalue()
 
     @contextlib.contextmanager
-    def read(self, name: str) -> Iterator[Reader]:
-        yield self._parts[name]
+    def read(self, name: str) -> Iterator[FrameReader]:
+        yield FrameReader(BytesIO(self._parts[name]), self._says(name))
 
     def names(self, pattern: str) -> list[str]:
         return [name for name in list(self._parts) if fnmatch(name, pattern)]
 
     def remove(self, name: str) -> None:
         self._parts.pop(name, None)
-
-
-class _Kept:
-    """A part in memory: arrays as they are."""
-
-    def __init__(self) -> None:
-        self.said: dict[str, Any] = {}
-        self._arrays: list[Items] = []
-        self._frames: list[bytes] = []
-
-    def add(self, items: Items, packing: Packing = BUILT) -> None:
-        self._arrays.append(items.copy())
-
-    def add_frames(self, frames: Iterable[bytes]) -> None:
-        self._frames += frames
-
-    def finish(self, said: Mapping[str, object]) -> None:
-        self.said.update(said)
-
-    def frame(self, number: int) -> bytes:
-        return self._frames[number]
-
-    def fill(self, number: int, to: Items, packing: Packing = BUILT) -> Items:
-        to[:] = self._arrays[number]
-        return to
-
-    def fill_some(
-        self,
-        number: int,
-        wanted: Iterable[tuple[int, int, int]],
-        to: Items,
-        packing: Packing = BUILT,
-    ) -> Items:
-        for begin, end, place in wanted:
-            to[place : place + end - begin] = self._arrays[number][begin:end]
-        return to
-
-    def array(self, number: int, dtype: str, packing: Packing = BUILT) -> Items:
-        return self._arrays[number]

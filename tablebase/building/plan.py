@@ -21,25 +21,19 @@ class PlyPlan(NamedTuple):
     """What one ply will take."""
 
     positions: int  # that are stored
-    seconds: float  # both walks
+    seconds: float
     memory: int  # bytes, if the whole layer is in memory
-    groups: int = 0  # Connect Four: what is fetched and written at once
-    tasks: int = 0
+    groups: int = 0  # what is fetched and written at once
     largest: int = 0  # bytes of the task of one group that needs most
 
 
-class Labour(NamedTuple):
+class Schedule(NamedTuple):
     """How the work of a build is shared out. Connect Four only."""
 
     workers: int
     task_memory: int | None  # bytes of what a task walks and reads; None: whole layers
-    tasks: int
-    core_seconds: float
-    narrow_seconds: float  # of the build's: workers wait for the last tasks of a layer
-    last_busy: float  # of the time of the last ten plies: how much of it workers work
-    traffic: int  # bytes that tasks read and write
     stored: int  # positions, with padding
-    uncut: int  # bytes that the largest block would take with all it reads, if it were not cut
+    uncut: int  # bytes that the largest block would take with all it reads if it were not cut
 
 
 class WorkerSpec(NamedTuple):
@@ -127,7 +121,7 @@ class Plan:
     workers: int  # tasks that run at once
     processes: bool  # whether they run in processes of this machine, not in threads
     budget: TaskBudget | None = None  # if a cluster works; `memory` is then the driver's
-    labour: Labour | None = None
+    schedule: Schedule | None = None
 
     @property
     def board(self) -> Board:
@@ -169,7 +163,7 @@ class Plan:
             **self.board.to_dict(),
             "root": self.root.root_text,
             **{name: getattr(self, name) for name in names},
-            "labour": None if self.labour is None else self.labour._asdict(),
+            "schedule": None if self.schedule is None else self.schedule._asdict(),
             "plies": [{"ply": ply, **of_ply._asdict()} for ply, of_ply in self.plies.items()],
         }
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from retro.answers import Line, Probe, RatedMove
     from retro.games.game import Board, Position
     from tablebase.answers import Json, Verified
-    from tablebase.building.plan import Labour, Plan
+    from tablebase.building.plan import Plan
     from tablebase.strategy import Strategy
     from tablebase.tables import Table
 
@@ -179,8 +179,14 @@ def print_plan(plan: Plan, path: Path, fits: bool) -> None:
     print(f"({size(plan.least_memory)} at least, with --memory)")
     print(f"disk              {about}{size(plan.disk)}", end=" ")
     print(f"({size(plan.disk_while_building)} while building)")
-    if plan.labour is not None:
-        _print_labour(plan.labour)
+    if plan.schedule is not None:
+        memory = plan.schedule.task_memory
+        each = "of whole layers" if memory is None else f"of {size(memory)}"
+        workers = counted(plan.schedule.workers, "worker", "workers")
+        print(f"tasks             {each}, {workers}")
+        print(f"work              {plan.seconds * plan.workers / 3600:.3g} core-hours")
+        print(f"stored            {plan.schedule.stored:.3g} positions, with padding")
+        print(f"largest block     {size(plan.schedule.uncut)} with all it reads; cut into strips")
     print(f"fits here         {'yes' if fits else 'no'}")
     lines: list[tuple[str, ...]] = [("ply", "positions", "time", "memory")]
     lines += [
@@ -191,19 +197,6 @@ def print_plan(plan: Plan, path: Path, fits: bool) -> None:
     if about:
         print(f"after {counted(plan.exact_plies, 'ply', 'plies')} by sampling; ", end="")
         print(f"the number of positions is right within a factor of {plan.error:g}")
-
-
-def _print_labour(labour: Labour) -> None:
-    """How the work is shared out."""
-    each = "of whole layers" if labour.task_memory is None else f"of {size(labour.task_memory)}"
-    workers = counted(labour.workers, "worker", "workers")
-    print(f"tasks             {labour.tasks:,} {each}, {workers}")
-    print(f"work              {labour.core_seconds / 3600:.3g} core-hours")
-    print(f"narrow plies      {duration(labour.narrow_seconds)} of the time workers wait; ", end="")
-    print(f"in the last ten plies they work {labour.last_busy:.0%} of it")
-    print(f"traffic           {size(labour.traffic)} read and written by tasks")
-    print(f"stored            {labour.stored:.3g} positions, with padding")
-    print(f"largest block     {size(labour.uncut)} with all it reads; cut into strips")
 
 
 def print_verified(table: Table, done: Verified) -> None:

@@ -115,7 +115,6 @@ from typing import TYPE_CHECKING
 from retro.games.connect4.rules import Connect4Board, Connect4Position
 from retro.games.connect4.text import read_moves
 from retro.walk.task import Planes
-from tablebase.files.packing import CHUNK_WORDS as CHUNK_WORDS
 from tablebase.files.seal import FORMAT, LEFT_OUT, METRIC
 
 if TYPE_CHECKING:
@@ -125,6 +124,7 @@ VERSION, WITH_DISTANCES = 2, 3
 GAME = "connect"
 INDEX = "two-halves"
 PLANES = ("win", "loss")
+CHUNK_WORDS = 32_768
 DIGESTS = "digests"
 DIGEST_BYTES = 32
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import fields
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from retro.errors import ChecksumError, FormatVersionError
 from retro.games.values import DRAW, LOSS, WIN
 from retro.index.halves import one
 from tablebase.files import hdf5
+from tablebase.files.frames import VALUES, unpack
 from tablebase.files.opening import (
     Wanted,
     length_of,
@@ -27,8 +28,8 @@ from tablebase.files.opening import (
     require_digest,
     require_size,
 )
-from tablebase.files.packing import LEVEL, digest_chunk, unpack
 from tablebase.files.seal import ply_name, said
+from tablebase.halves.chunks import digest_chunk
 from tablebase.halves.format import (
     CHUNK_WORDS,
     DIGEST_BYTES,
@@ -42,19 +43,27 @@ from tablebase.halves.format import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
 
     from tablebase.files.remote import Source
-    from tablebase.halves.groups import PlyContent
 
     Values = NDArray[np.uint64]
 
 # Bytes of HDF5's own, at most about: headers and attributes; places and digests of chunks.
 CONTENTS_PER_PLY, CONTENTS_PER_CHUNK = 1_600, 80
 MOST_CONTENTS = 4_000_000  # together: those of a giant are not read at once
+
+
+class PlyContent(NamedTuple):
+    """A finished ply: its counts, the length of its planes, their packed chunks and digests."""
+
+    record: PlyRecord
+    words: int
+    frames: Iterable[tuple[int, Sequence[bytes]]]  # by number, of all planes
+    digests: bytes  # of all chunks, in order
 
 
 def write_table(path: Path, header: Header, plies: Iterable[PlyContent], words: int) -> None:
@@ -75,10 +84,11 @@ def _copy_ply(file: hdf5.File, header: Header, content: PlyContent) -> PlyRecord
     group = file.create_group(ply_name(content.record.ply))
     if content.record.sha256:  # the planes may be empty: then they are there, with no chunk
         names = header.planes(content.record.ply)
-        frames = content.frames(len(names))
-        hdf5.write_frames(group, names, content.words, CHUNK_WORDS, frames, level=LEVEL)
+        hdf5.write_frames(
+            group, names, content.words, CHUNK_WORDS, content.frames, level=VALUES.level
+        )
         if content.words > CHUNK_WORDS:
-            hdf5.write_plain(group, DIGESTS, b"".join(content.digests()))
+            hdf5.write_plain(group, DIGESTS, content.digests)
     record = said(content.record)
     del record["ply"]
     hdf5.write_attributes(group, record)
@@ -177,8 +187,10 @@ class TableFile(hdf5.OpenFile):
         self.fetch((group, name, first) for name in names)
         for name, plane in zip(names, planes, strict=True):
             frame = hdf5.read_frame(group, name, first)
-            if frame:
-                plane[:] = unpack(frame, f"{self.path}: ply {ply}", packed)[:here]
+            if frame and here == packed:
+                unpack(frame, plane)
+            elif frame:
+                plane[:] = unpack(frame, np.empty(packed, "<u8"))[:here]
         return planes
 
     def _read_digests(self, ply: int) -> bytes | None:

@@ -13,7 +13,7 @@ from cli_cases import Ask
 
 from retro import errors
 from tablebase.building import plan as plans
-from tablebase.halves import plan as halves_plan
+from tablebase.building.halves import plan as halves_plan
 
 
 def test_building_twice_says_there_is_nothing_to_do(ask: Ask, shelf: Path) -> None:

@@ -62,10 +62,7 @@ ALLOWED = {
         "retro tablebase.units tablebase.machine tablebase.files tablebase.pictures"
     ),
     "tablebase.indexes": TABLES_LOW,
-    "tablebase.halves": (
-        f"{TABLES_LOW} tablebase.indexes tablebase.building.options tablebase.building.resume "
-        "tablebase.building.workers"
-    ),
+    "tablebase.halves": f"{TABLES_LOW} tablebase.indexes",
     "tablebase.keys": f"{TABLES_LOW} tablebase.indexes",
     "tablebase.tables": f"{TABLES_LOW} tablebase.indexes",
     "tablebase.building": (

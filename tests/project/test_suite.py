@@ -9,7 +9,6 @@ import pytest
 
 from retro.kernel_cache import cache_folder
 from tablebase.files.places import tables_folder
-from tablebase.halves import rates
 
 ROOT = Path(__file__).parents[2]
 SEES_TABLES = "tablebase/perfect.py::tablebase.perfect.PerfectPlayer"  # says who answered
@@ -61,7 +60,6 @@ def test_what_every_test_sees() -> None:
     assert home.name.startswith("home-of-tests-")
     assert tables_folder().parent == home
     assert not tables_folder().exists()
-    assert rates._kept_in().is_relative_to(home)
     kernels = cache_folder()
     assert kernels is not None
     assert not kernels.is_relative_to(home)

@@ -12,7 +12,7 @@ from store_cases import BOARD
 @pytest.fixture
 def in_files(monkeypatch):
     """Builds keep their groups in files, as those of large boards do."""
-    monkeypatch.setattr("tablebase.halves.plan.IN_MEMORY_BITS", 0)
+    monkeypatch.setattr("tablebase.building.halves.plan.IN_MEMORY_BITS", 0)
     monkeypatch.setattr("tablebase.building.keys.plan.MOST_IN_MEMORY", 0)
 
 

@@ -77,7 +77,7 @@ def test_processes_make_the_same_table(built_5x4, tmp_path):
 
 @pytest.mark.parametrize("in_memory", [0, 10**9])
 def test_who_asks_for_no_counts_gets_them_and_is_told(built_5x4, tmp_path, monkeypatch, in_memory):
-    monkeypatch.setattr("tablebase.halves.plan.IN_MEMORY_BITS", in_memory)
+    monkeypatch.setattr("tablebase.building.halves.plan.IN_MEMORY_BITS", in_memory)
     path, told = tmp_path / "table.h5", []
     build_tablebase(BOARD, path, counts=False, announce=told.append)
     assert "counting costs next to nothing: positions are counted all the same" in told

@@ -6,8 +6,8 @@ import sys
 from itertools import pairwise
 
 import pytest
-from build_cases import BOARD, ROOT, SMALL_GROUPS, assert_same_table, content, with_task_memory
-from builds import build_tablebase, result_of, run_plan
+from build_cases import BOARD, ROOT, SMALL_GROUPS, assert_same_table, content
+from builds import build_tablebase, result_of, run_plan, with_task_memory
 
 import tablebase as tb
 from retro.errors import DoesNotFitError
@@ -15,8 +15,7 @@ from retro.games.connect4.rules import Connect4Board
 from retro.index.halves.layout import make_layout, ranked_positions
 from retro.walk.halves.layer import is_strip, layer_groups
 from retro.walk.halves.prepared import prepare
-from tablebase.halves.memory import BASE
-from tablebase.halves.plan import estimate_build
+from tablebase.building.halves.memory import BASE
 from tablebase.halves.store import TableFile
 
 pytestmark = pytest.mark.usefixtures("in_files")
@@ -36,12 +35,12 @@ def test_tasks_of_any_memory_make_the_same_table(
 ):
     monkeypatch.setattr("retro.walk.halves.layer.GROUP_WORDS", group_words)
     path = tmp_path / "table.h5"
-    run_plan(with_task_memory(estimate_build(tb.board(size)), memory), path)
+    run_plan(with_task_memory(tb.plan(tb.board(size)), memory), path)
     assert_same_table(path, request.getfixturevalue(f"built_{size}"))
 
 
 def test_a_short_build_keeps_its_groups_in_memory(built_5x4, tmp_path, monkeypatch):
-    monkeypatch.setattr("tablebase.halves.plan.IN_MEMORY_BITS", 10**9)
+    monkeypatch.setattr("tablebase.building.halves.plan.IN_MEMORY_BITS", 10**9)
     path, seen = tmp_path / "table.h5", []
     build_tablebase(BOARD, path, report=lambda _: seen.extend(tmp_path.iterdir()))
     assert {entry.name for entry in seen} == {"table.h5.lock"}
@@ -64,7 +63,7 @@ def test_giant_blocks_cut_into_strips_make_the_same_table(
         assert len(strips) > 10
         assert any(is_strip(prepared.layout, g) for g in prepared.mirrored(ply))
     path = tmp_path / "table.h5"
-    run_plan(with_task_memory(estimate_build(board), memory), path)
+    run_plan(with_task_memory(tb.plan(board), memory), path)
     assert_same_table(path, request.getfixturevalue(f"built_{size}"))
 
 
@@ -92,7 +91,7 @@ def test_groups_are_whole_blocks_or_whole_rows_of_one(monkeypatch, ply, most):
 
 
 def test_less_memory_than_the_plan_promises_is_refused_at_once(tmp_path):
-    least = estimate_build(Connect4Board(5, 5)).least_memory
+    least = tb.plan(Connect4Board(5, 5)).least_memory
     with pytest.raises(DoesNotFitError, match="needs at least"):
         build_tablebase(Connect4Board(5, 5), tmp_path / "table.h5", memory=least - 1)
     assert list(tmp_path.iterdir()) == []
@@ -100,7 +99,7 @@ def test_less_memory_than_the_plan_promises_is_refused_at_once(tmp_path):
 
 def test_6x6_takes_half_a_gigabyte_and_7x6_two():
     """Planned with no list of the left half; a build of 6x6 was run so: see docs/building.md."""
-    found = [estimate_build(Connect4Board(width, 6)).least_memory for width in (6, 7)]
+    found = [tb.plan(Connect4Board(width, 6)).least_memory for width in (6, 7)]
     assert found[0] < 512 * 10**6
     assert found[1] < 2 * 10**9
 
@@ -110,19 +109,23 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 from retro.games.connect4.rules import Connect4Board
-from tablebase.building.build import build
-from tablebase.halves.build import run
-from tablebase.halves.plan import estimate_build
-from tablebase.halves.order import Order
+import tablebase as tb
+from tablebase.building.driver import Driver
+from tablebase.building.halves.builder import HalvesBuild
+from tablebase.building.resume import Resume
+from tablebase.building.workers import Workers
 
 size, path, memory = sys.argv[1:]
 board = Connect4Board(*map(int, size.split("x")))
 if int(memory):
-    build(board, Path(path), memory=int(memory))
+    tb.build(board, Path(path), memory=int(memory))
 else:
-    plan = estimate_build(board)
-    shifts = {key: shift._replace(task_memory=10**6) for key, shift in plan.shifts.items()}
-    run(replace(plan, shifts=shifts, in_memory=False), Path(path), Order())
+    plan, path = tb.plan(board), Path(path)
+    work = {ply: of._replace(task_memory=10**6) for ply, of in plan.detail.work.items()}
+    plan = replace(plan, detail=plan.detail._replace(work=work, in_memory=False))
+    with Workers(plan, None) as workers:
+        build = HalvesBuild(plan, path, path, workers, force=False)
+        Driver(build, workers, lambda _: None, Resume()).run()
 status = Path("/proc/self/status").read_text()  # getrusage also counts who started this process
 print(1024 * int(status.partition("VmHWM:")[2].split()[0]))
 """
@@ -147,7 +150,7 @@ def peak_of(board, path, memory=0):
 )
 def test_a_build_keeps_to_the_least_memory_of_its_plan(board, tmp_path, built_5x5):
     """Whatever it has to compile; and beside what any build takes, not more than is planned."""
-    least = estimate_build(board).least_memory
+    least = tb.plan(board).least_memory
     for attempt in range(2):
         base = peak_of(Connect4Board(4, 3), tmp_path / f"{attempt}-small.h5")
         peak = peak_of(board, tmp_path / f"{attempt}.h5", least)
@@ -160,9 +163,9 @@ def test_a_build_keeps_to_the_least_memory_of_its_plan(board, tmp_path, built_5x
 
 
 def test_estimated_sizes_are_near_what_a_build_takes(built_5x5):
-    estimate = estimate_build(Connect4Board(5, 5))
+    estimate = tb.plan(Connect4Board(5, 5))
     ranked = ranked_positions(make_layout(Connect4Board(5, 5)))
-    assert estimate.ranked == ranked.sum()
+    assert estimate.positions == ranked.sum()
     assert result_of(built_5x5.path).size / 3 < estimate.disk < result_of(built_5x5.path).size * 3
     with TableFile(built_5x5.path) as table:
         largest_layer = max(table.read(ply).nbytes for ply in table.header.plies)

@@ -19,13 +19,13 @@ from build_cases import (
     assert_same_table,
     flip_a_byte,
     stopped,
-    with_task_memory,
 )
-from builds import build_tablebase, run_plan
+from builds import build_tablebase, group_path, run_plan, tasks_of, with_task_memory
 
+import tablebase as tb
 from retro.errors import StorageError
-from tablebase.halves.partial import PartialTable
-from tablebase.halves.plan import estimate_build
+from tablebase.building.halves.tasks import HalvesTasks
+from tablebase.building.partial import Partial, ply_part
 
 pytestmark = pytest.mark.usefixtures("in_files")
 
@@ -41,7 +41,7 @@ pytestmark = pytest.mark.usefixtures("in_files")
 def test_a_stopped_build_goes_on_where_it_stopped(built_4x4, tmp_path, phase, ply, parts):
     path = tmp_path / "table.h5"
     partial = stopped(path, phase, ply, SMALL)
-    assert len(partial.finished_plies()) == parts
+    assert len(partial.partial.names("ply-*.part")) == parts
     walked = []
     build_tablebase(SMALL, path, report=lambda p: p.phase == "backward" and walked.append(p.ply))
     assert walked == list(range(16 - parts, -1, -1))
@@ -53,7 +53,7 @@ import os, signal
 from pathlib import Path
 from retro.games.connect4.rules import Connect4Board
 from retro.walk.halves import layer
-from tablebase.halves import plan
+from tablebase.building.halves import plan
 from tablebase.building.build import build
 
 plan.IN_MEMORY_BITS = 0
@@ -84,10 +84,10 @@ KILLS = {
     ),
     "before a group is renamed": 'die_at_call(os, "replace", 30)',
     "in the middle of a ply": (
-        "from tablebase.halves.partial import PartialTable as P; die_at_call(P, 'commit', 60)"
+        "from tablebase.building.halves.tasks import HalvesTasks as H; die_at_call(H, 'do', 60)"
     ),
     "before the table is joined": (
-        "from tablebase.halves.partial import PartialTable as P; die_at_call(P, 'join', 1)"
+        "from tablebase.building.halves.builder import HalvesBuild as B; die_at_call(B, 'join', 1)"
     ),
 }
 
@@ -116,7 +116,7 @@ def test_a_killed_build_goes_on_to_the_same_table(built_4x4, tmp_path, in_small_
 @pytest.mark.parametrize("damage", [flip_a_byte, lambda path: path.write_bytes(b"")])
 def test_a_damaged_part_is_found_and_the_build_begins_again(built_4x4, tmp_path, ply, damage):
     path = tmp_path / "table.h5"
-    damage(stopped(path, "backward", 9, SMALL).part(ply))
+    damage(stopped(path, "backward", 9, SMALL).partial.folder / ply_part(ply))
     build_tablebase(SMALL, path)
     assert_same_table(path, built_4x4)
 
@@ -134,7 +134,7 @@ def stopped_once(tmp_path_factory):
     """The folder of a build in small groups that was stopped walking back."""
     folder = tmp_path_factory.mktemp("stopped")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("tablebase.halves.plan.IN_MEMORY_BITS", 0)
+        patch.setattr("tablebase.building.halves.plan.IN_MEMORY_BITS", 0)
         patch.setattr("retro.walk.halves.layer.GROUP_WORDS", SMALL_GROUPS)
         stopped(folder / "table.h5", "backward", 9, SMALL)
     return folder
@@ -144,7 +144,7 @@ def stopped_once(tmp_path_factory):
 def partial(stopped_once, tmp_path, in_small_groups):
     """What that build left behind, to damage."""
     shutil.copytree(stopped_once, tmp_path, dirs_exist_ok=True)
-    return PartialTable(tmp_path / "table.h5", estimate_build(SMALL).header)
+    return tasks_of(tmp_path / "table.h5", SMALL).partial
 
 
 PLACES = [9, 10]
@@ -162,23 +162,23 @@ def test_a_lost_group_is_made_again_and_the_build_goes_on(
     built_4x4, tmp_path, partial, ply, damage, memory
 ):
     path = tmp_path / "table.h5"
-    groups = sorted(partial.folder.glob(f"walk-{ply:02d}-*.zst"))
+    groups = sorted(partial.folder.glob(f"walk-{ply:02d}-*.group"))
     for group in {groups[0], groups[-1]}:
         DAMAGES[damage](group)
-    run_plan(with_task_memory(estimate_build(SMALL), memory), path)
+    run_plan(with_task_memory(tb.plan(SMALL), memory), path)
     assert_same_table(path, built_4x4)
 
 
 def test_groups_lost_in_both_layers_are_made_again_from_further_up(built_4x4, tmp_path, partial):
     path = tmp_path / "table.h5"
-    partial.forget_groups([9, 10])
-    run_plan(with_task_memory(estimate_build(SMALL), 30_000), path)
+    partial.forget("walk", [9, 10], "group")
+    run_plan(with_task_memory(tb.plan(SMALL), 30_000), path)
     assert_same_table(path, built_4x4)
 
 
 def test_a_lost_group_is_made_again_by_processes(built_4x4, tmp_path):
     path = tmp_path / "table.h5"
-    flip_a_byte(stopped(path, "backward", 9, SMALL).group(9, 0))
+    flip_a_byte(group_path(stopped(path, "backward", 9, SMALL), 9, 0))
     build_tablebase(SMALL, path, processes=2)
     assert_same_table(path, built_4x4)
 
@@ -186,7 +186,7 @@ def test_a_lost_group_is_made_again_by_processes(built_4x4, tmp_path):
 def test_a_build_that_was_begun_in_files_goes_on_in_files(built_4x4, tmp_path, monkeypatch):
     path, reports = tmp_path / "table.h5", []
     stopped(path, "backward", 9, SMALL)
-    monkeypatch.setattr("tablebase.halves.plan.IN_MEMORY_BITS", 10**9)
+    monkeypatch.setattr("tablebase.building.halves.plan.IN_MEMORY_BITS", 10**9)
     build_tablebase(SMALL, path, report=reports.append)
     assert reports[0].ply == 8
     assert reports[0].resumed > 0
@@ -200,19 +200,18 @@ def test_a_ply_that_other_workers_began_is_gone_on_with(
     """Stopped in the middle of a ply, with one set of tasks, and finished with another."""
     path, done = tmp_path / "table.h5", []
 
-    def stop(partial, task, writer, tally, commit=PartialTable.commit):
+    def stop(tasks, task, do=HalvesTasks.do):
         if task.ply == 9:
             done.append(task)
             if len(done) > 4:
                 raise Stop
-        commit(partial, task, writer, tally)
+        do(tasks, task)
 
     with monkeypatch.context() as patch:
-        patch.setattr(PartialTable, "commit", stop)
+        patch.setattr(HalvesTasks, "do", stop)
         with pytest.raises(Stop):
             build_tablebase(SMALL, path, threads=2)
-    partial = PartialTable(path, estimate_build(SMALL).header)
-    assert len(partial.committed(9)) == 4
+    assert len(tasks_of(path, SMALL).partial.done("walk", 9)) == 4
     build_tablebase(SMALL, path, threads=workers)
     assert_same_table(path, built_4x4)
 
@@ -225,14 +224,14 @@ def test_a_build_that_dies_after_the_rename_leaves_no_parts_behind_for_ever(
 
     path = tmp_path / "table.h5"
     with monkeypatch.context() as patch:
-        patch.setattr(PartialTable, "discard", die)
+        patch.setattr(Partial, "discard", die)
         with pytest.raises(Stop):
             build_tablebase(SMALL, path)
     assert build_tablebase(SMALL, path).was_there
     assert_same_table(path, built_4x4)
 
 
-@pytest.mark.parametrize("call", [1, 2, 20, 60])
+@pytest.mark.parametrize("call", [1, 2, 20, 40])
 def test_a_full_disk_is_named_and_the_build_goes_on_later(built_4x4, tmp_path, monkeypatch, call):
     path, calls = tmp_path / "table.h5", []
     replace = os.replace

@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 import pytest
-from builds import build_tablebase, result_of
+from builds import build_tablebase, result_of, tasks_of
 from clusters import DIE, FAIL, OTHER_RULE, PATIENCE, machines
 from strategies import published
 
@@ -26,9 +26,9 @@ from retro.errors import (
     UnreachableError,
 )
 from retro.games.connect4.rules import Connect4Board
-from tablebase.halves.order import Hand, How
-from tablebase.halves.partial import PartialTable
-from tablebase.halves.plan import estimate_build
+from tablebase.building.halves.plan import make_plan
+from tablebase.building.options import BuildOptions
+from tablebase.building.plan import WorkerSpec
 
 pytest.importorskip("distributed", reason="clusters need the extra `cluster`")
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
@@ -175,7 +175,7 @@ def test_a_build_begun_by_threads_is_finished_by_a_cluster(
         if (progress.phase, progress.ply) == ("backward", 13):
             raise Stop
 
-    monkeypatch.setattr("tablebase.halves.plan.IN_MEMORY_BITS", 0)
+    monkeypatch.setattr("tablebase.building.halves.plan.IN_MEMORY_BITS", 0)
     path, work = tmp_path / "table.h5", tmp_path / "work"
     with pytest.raises(Stop):
         build_tablebase(BOARD, path, work_dir=work, report=stop)
@@ -262,33 +262,37 @@ def test_a_worker_of_another_rule_is_refused_by_name(tmp_path):
 
 
 def test_a_worker_checks_rule_and_folder(tmp_path, monkeypatch):
-    store = PartialTable(tmp_path / "table.h5", estimate_build(BOARD).header)
+    tasks = tasks_of(tmp_path / "table.h5", BOARD)
     with pytest.raises(StorageError, match="wanted a work folder that all workers share"):
-        store.require_worker()
-    store.open()
-    store.require_worker()
+        tasks.require_worker()
+    tasks.partial.open()
+    tasks.require_worker()
     monkeypatch.setattr("retro.walk.halves.layer.GROUP_WORDS", (1, 2))
-    with pytest.raises(FormatVersionError, match=r"groups of 1 to 2 words, .*; the plan is of"):
-        store.require_worker()
-    other = PartialTable(tmp_path / "table.h5", estimate_build(BOARD).header)
+    with pytest.raises(FormatVersionError, match=r"groups of 1 to 2 words; the plan is of"):
+        tasks.require_worker()
+    other = tasks_of(tmp_path / "table.h5", BOARD).partial
     with pytest.raises(FormatVersionError, match=r"was begun by .* say --force"):
         other.open()
-    assert (store.folder / "table.txt").exists()
+    assert (other.folder / "table.txt").exists()
 
 
 def test_a_plan_for_workers_elsewhere():
-    hands = (Hand(4, 3_000_000_000), Hand(2, 1_000_000_000))
-    shared = estimate_build(BOARD, How(hands=hands))
-    assert shared.hire is not None
+    workers = (WorkerSpec(4, 3_000_000_000), WorkerSpec(2, 1_000_000_000))
+
+    def planned(task_memory=None):
+        return make_plan(BOARD.start(), BuildOptions(task_memory=task_memory), workers=workers)
+
+    shared = planned()
+    assert shared.budget is not None
     assert shared.workers == 6
     assert shared.memory < 1_000_000_000
-    large = estimate_build(BOARD, How(hands=hands, task_memory=500_000_000))
+    large = planned(500_000_000)
     assert large.workers == 4 + 1
-    assert {shift.workers for shift in large.shifts.values()} == {5}
+    assert {work.at_once for work in large.detail.work.values()} == {5}
     with pytest.raises(DoesNotFitError, match="no worker has room"):
-        estimate_build(BOARD, How(hands=hands, task_memory=5_000_000_000))
+        planned(5_000_000_000)
     with pytest.raises(DoesNotFitError, match="the largest group needs"):
-        estimate_build(BOARD, How(hands=hands, task_memory=1_000))
+        planned(1_000)
 
 
 def test_what_is_no_cluster_is_named(tmp_path, monkeypatch):

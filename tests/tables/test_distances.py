@@ -17,11 +17,9 @@ from retro.games.connect4.rules import Connect4Board, Connect4Position
 from retro.games.connect4.text import read_moves
 from retro.search import Solver
 from tablebase.checks import verify
-from tablebase.files.packing import digest_chunk
 from tablebase.files.seal import ply_name, table_digest
+from tablebase.halves.chunks import digest_chunk
 from tablebase.halves.format import CHUNK_WORDS, plane_digest
-from tablebase.halves.order import How
-from tablebase.halves.plan import estimate_build
 from tablebase.halves.store import TableFile
 from tablebase.oracles import Oracle
 from tablebase.perfect import PerfectPlayer
@@ -170,10 +168,10 @@ def test_every_kind_of_build_gives_the_same_bytes(tmp_path, monkeypatch, table_4
     board = Connect4Board(4, 4)
     with open_tablebase(table_4x4) as table:
         expected = table.digest
-    monkeypatch.setattr("tablebase.halves.plan.IN_MEMORY_BITS", 0)
-    plan = estimate_build(board, How(distances=True))
-    assert not plan.in_memory
-    least = estimate_build(board, How(plan.least_memory, threads=1, distances=True))
+    monkeypatch.setattr("tablebase.building.halves.plan.IN_MEMORY_BITS", 0)
+    plan = tb.plan(board, distances=True)
+    assert not plan.detail.in_memory
+    least = tb.plan(board, memory=plan.least_memory, threads=1, distances=True)
     for number, wanted in enumerate((plan, least)):
         run_plan(wanted, tmp_path / f"{number}.h5")
         with open_tablebase(tmp_path / f"{number}.h5") as table:

@@ -38,7 +38,7 @@ def test_what_does_not_fit_is_refused_before_it_begins(
     assert tb.plan(small).obstacle(tmp_path) is None
     with pytest.raises(DoesNotFitError, match=f"{small.name} needs at least"):
         tb.build(small, folder=tmp_path, memory=least - 1)
-    for name in ("building.plan", "halves.plan", "building.keys.plan"):
+    for name in ("building.plan", "building.halves.plan", "building.keys.plan"):
         monkeypatch.setattr(f"tablebase.{name}.available_memory", lambda: 1_000_000, raising=False)
     with pytest.raises(DoesNotFitError, match=r"there is 1 MB of free memory|needs at least"):
         tb.build(small, folder=tmp_path)

@@ -2,12 +2,11 @@
 
 import math
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 import pytest
-from builds import result_of, run_plan
+from builds import group_path, result_of, run_plan, tasks_of, with_task_memory
 
 import tablebase as tb
 from retro.games.connect4.rules import Connect4Board
@@ -20,10 +19,7 @@ from retro.walk.halves.prepared import prepare
 from retro.walk.halves.reading import find_reads
 from retro.walk.halves.task import task_groups, walk_alone
 from retro.walk.task import Planes, Task
-from tablebase.halves.order import How
-from tablebase.halves.partial import PartialTable
-from tablebase.halves.plan import estimate_build
-from tablebase.halves.work import Site, Threads, do_task
+from tablebase.building.halves.tasks import HalvesTasks
 
 BOARD = Connect4Board(5, 4)
 
@@ -32,12 +28,7 @@ BOARD = Connect4Board(5, 4)
 def in_strips(monkeypatch):
     """Groups of a few rows, so that blocks of a small board are giants; kept in files."""
     monkeypatch.setattr("retro.walk.halves.layer.GROUP_WORDS", (256, 1024))
-    monkeypatch.setattr("tablebase.halves.plan.IN_MEMORY_BITS", 0)
-
-
-def in_tasks(plan, memory):
-    shifts = {key: shift._replace(task_memory=memory) for key, shift in plan.shifts.items()}
-    return replace(plan, shifts=shifts)
+    monkeypatch.setattr("tablebase.building.halves.plan.IN_MEMORY_BITS", 0)
 
 
 def files(partial, task):
@@ -50,50 +41,42 @@ def test_a_task_that_runs_twice_or_in_two_places_leaves_the_same_files(
     built_5x4, tmp_path, in_strips, monkeypatch
 ):
     """Every task of two layers, three times: two at once, and once more after both."""
-    submit, repeated = Threads.submit, []
+    do, repeated = HalvesTasks.do, []
 
-    def thrice(crew, task):
-        if task.ply not in (9, 18):
-            return submit(crew, task)
+    def thrice(tasks, task):
+        if task.ply in (9, 18):
+            with ThreadPoolExecutor(2) as pool:
+                list(pool.map(lambda _: do(tasks, task), range(2)))
+            left = files(tasks.partial, task)
+            repeated.append(task)
+        do(tasks, task)
+        if task.ply in (9, 18):
+            assert files(tasks.partial, task) == left
 
-        def alone(_):
-            return do_task(crew._site, task, Room())
-
-        with ThreadPoolExecutor(2) as pool:
-            tallies = set(pool.map(alone, range(2)))
-        left = files(crew._site.store, task)
-        future = submit(crew, task)
-        assert {future.result()} == tallies
-        assert files(crew._site.store, task) == left
-        repeated.append(task)
-        return future
-
-    monkeypatch.setattr(Threads, "submit", thrice)
+    monkeypatch.setattr(HalvesTasks, "do", thrice)
     path = tmp_path / "table.h5"
-    run_plan(in_tasks(estimate_build(BOARD, How(threads=1)), 1_000_000), path)
+    run_plan(with_task_memory(tb.plan(BOARD, threads=1), 1_000_000), path)
     assert {task.ply for task in repeated} == {9, 18}
     assert result_of(path).records == result_of(built_5x4.path).records
 
 
 def test_a_task_is_committed_last_of_all(tmp_path, in_strips, monkeypatch):
     """When the mark of a task is there, its groups are; a task that dies leaves no mark."""
-    partial = PartialTable(tmp_path / "table.h5", estimate_build(BOARD).header)
-    partial.open()
-    site, task = Site(prepare(BOARD), partial), Task("walk", 20, 0, 1)
-    commit = PartialTable.commit
+    tasks, task = tasks_of(tmp_path / "table.h5", BOARD), Task("walk", 20, 0, 1)
+    tasks.partial.open()
 
     def die(*_):
-        assert partial.group(20, 0).exists()
+        assert group_path(tasks, 20, 0).exists()
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(PartialTable, "commit", die)
-    with pytest.raises(KeyboardInterrupt):
-        do_task(site, task, Room())
-    assert not partial.committed(20)
-    assert not list(partial.folder.glob("*.tmp"))
-    monkeypatch.setattr(PartialTable, "commit", commit)
-    do_task(site, task, Room())
-    assert [done.task[:4] for done in partial.committed(20)] == [task[:4]]
+    with monkeypatch.context() as patched:
+        patched.setattr(HalvesTasks, "_write_part", die)
+        with pytest.raises(KeyboardInterrupt):
+            tasks.do(task)
+    assert not tasks.partial.done("walk", 20)
+    assert not list(tasks.partial.folder.glob("*.tmp"))
+    tasks.do(task)
+    assert [done[:4] for done in tasks.partial.done("walk", 20)] == [task[:4]]
 
 
 def test_strips_of_a_block_read_no_word_twice(in_strips):
@@ -218,29 +201,19 @@ def test_mirror_tasks_make_every_group_once_within_their_memory(in_strips, memor
             assert taken <= memory or len(groups) == 1
 
 
-def test_a_plan_has_no_time_for_what_is_not_kept():
-    board = Connect4Board(6, 6)
-    whole, unkept = estimate_build(board), estimate_build(board, plies=range(13))
-    assert unkept.core_seconds < 0.8 * whole.core_seconds
-    for ply in (12, 13):
-        kept, alone = whole.plies[ply].seconds, unkept.plies[ply].seconds
-        assert kept == pytest.approx(alone) if ply == 12 else kept > alone
-
-
 def test_the_plan_of_7x6_has_its_figures():
     """Counted without a list; the largest block needs what a prototype found for it."""
-    plan = estimate_build(Connect4Board(7, 6), How(40 * 10**9, threads=16))
-    found = plan.labour
+    plan = tb.plan("7x6", memory=40 * 10**9, threads=16)
+    found = plan.schedule
     assert found.stored == 64 * 65_892_548_358
     assert found.uncut == 9_745_555_584
     assert found.workers == 16
-    assert found.last_busy > 0.6
     assert plan.least_memory < 4 * 10**9
 
 
 @pytest.mark.slow
 def test_the_plan_of_8x6_has_its_figures():
-    found = tb.plan("8x6", threads=64, task_memory="16G").labour
+    found = tb.plan("8x6", threads=64, task_memory="16G").schedule
     assert f"{found.stored:.3g}" == "2.33e+14"
     assert found.uncut == 111_786_732_224
 
@@ -248,5 +221,5 @@ def test_the_plan_of_8x6_has_its_figures():
 @pytest.mark.slow
 def test_the_plan_of_8x7_has_its_figures():
     """Hundreds of millions of groups, which are not looked at one by one."""
-    found = tb.plan("8x7").labour
+    found = tb.plan("8x7").schedule
     assert found.stored == 16_642_254_363_522_816

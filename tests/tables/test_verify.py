@@ -17,9 +17,9 @@ from retro.index.halves.ranking import rank_position
 from tablebase.answers import COUNT_NAMES, LEVELS, Level
 from tablebase.building.build import build
 from tablebase.checks import verify
-from tablebase.files.packing import digest_chunk
 from tablebase.files.seal import ply_name, table_digest
 from tablebase.halves.check import plain_search
+from tablebase.halves.chunks import digest_chunk
 from tablebase.halves.format import CHUNK_WORDS, PLANES, PlyRecord, plane_digest
 from tablebase.halves.store import TableFile
 from tablebase.oracles import Oracle

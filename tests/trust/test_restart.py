@@ -11,13 +11,11 @@ import shutil
 from pathlib import Path
 
 import pytest
-from build_cases import with_task_memory
-from builds import run_plan
+from builds import run_plan, with_task_memory
 
 import tablebase as tb
 from retro.errors import ChecksumError
 from tablebase.building.resume import Resume
-from tablebase.halves.plan import estimate_build
 
 STOPS = {
     "4x3 connect=3": [("backward", 6)],
@@ -91,7 +89,7 @@ def test_a_whole_one_goes_on(again):
 def test_all_files_of_a_walk_that_a_power_cut_has_emptied_are_mended_by_one_run(again, kind):
     parts, ends = again
     kinds = {p.suffix for p in parts.iterdir()}
-    groups = list(parts.glob(f"{kind}-*{'.zst' if '.zst' in kinds else '.part'}"))
+    groups = list(parts.glob(f"{kind}-*{'.group' if '.group' in kinds else '.part'}"))
     for path in groups:
         path.write_bytes(b"")
     ends("resuming", *(["rebuilding", "rebuilt"] if groups else []))
@@ -150,7 +148,7 @@ def build_in_files(board, path):
     """Build with so little memory that every task reads from files."""
     position = tb.board(board).start()
     if position.board.game.index == "two-halves":
-        run_plan(with_task_memory(estimate_build(position.board), 30_000), path)
+        run_plan(with_task_memory(tb.plan(position.board), 30_000), path)
     else:
         tb.build(board, path, threads=1, memory=tb.plan(board).least_memory)
 
@@ -166,7 +164,7 @@ def test_a_file_that_is_always_lost_is_made_again_three_times(
 ):
     """It is gone as soon as it is written, so many times; the first time is no repair."""
     written, replace = [], os.replace
-    kind = "zst" if board.startswith("4x3") else "part"
+    kind = "group" if board.startswith("4x3") else "part"
 
     def lose(source, target):
         replace(source, target)
@@ -177,7 +175,7 @@ def test_a_file_that_is_always_lost_is_made_again_three_times(
                 Path(target).unlink()
 
     monkeypatch.setattr("os.replace", lose)
-    monkeypatch.setattr("tablebase.halves.plan.IN_MEMORY_BITS", 0)
+    monkeypatch.setattr("tablebase.building.halves.plan.IN_MEMORY_BITS", 0)
     monkeypatch.setattr("tablebase.building.keys.plan.MOST_IN_MEMORY", 0)
     path = tmp_path / "table.h5"
     if times == 3:

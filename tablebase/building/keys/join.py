@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from retro.walk.keys.layers import Distances, LayerCounts
     from retro.walk.task import Task
     from tablebase.building.keys.tasks import KeysTasks
-    from tablebase.building.partial import Writer
+    from tablebase.files.frames import FrameWriter
     from tablebase.keys.format import Header
 
 SAMPLES = 4000  # keys of a ply, from which the bounds of stretches are taken
@@ -165,7 +165,7 @@ class _Array(NamedTuple):
 class PlyWriter:
     """Packs a ply and writes it as its keys come, in order; knows its digest at the end."""
 
-    def __init__(self, part: Writer, header: Header, ply: int, keys: int) -> None:
+    def __init__(self, part: FrameWriter, header: Header, ply: int, keys: int) -> None:
         self._part, self._header, self._ply = part, header, ply
         self._pages: list[bytes] = []  # their digests
         words, codes = (Packing(ZSTD_LEVEL, shuffle=s, fletcher=True) for s in (True, False))

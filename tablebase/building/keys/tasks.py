@@ -11,13 +11,14 @@ of this machine or of others, every task fetches what it reads.
 from __future__ import annotations
 
 import re
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from retro.index.keys.groups import groups_of, make_grouping
 from retro.index.keys.sorting import empty_keys
+from retro.once import once
 from retro.version import VERSION
 from retro.walk.keys import layers as walks
 from retro.walk.keys.task import (
@@ -104,7 +105,7 @@ class KeysTasks:
         vars(self).update(state)
         self._remember_nothing()
 
-    @cached_property
+    @once
     def ground(self) -> Ground:
         board = board_of(self.header)
         grouping = make_grouping(board.rules, self.cut.shares)

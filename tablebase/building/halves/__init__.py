@@ -1,0 +1,1 @@
+"""What differs between builds of Connect Four and others."""
