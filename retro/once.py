@@ -11,23 +11,22 @@ from __future__ import annotations
 
 from functools import cached_property
 from threading import RLock
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from contextlib import AbstractContextManager
 
 Made = TypeVar("Made")
 
 
 class once(cached_property[Made], Generic[Made]):
-    """Use it as `cached_property`; all objects of a class share one lock."""
-
-    def __init__(self, make: Callable[[Any], Made]) -> None:
-        super().__init__(make)
-        self._making = RLock()
+    """Use it as `cached_property`; an object does not wait for what another one makes."""
 
     def __get__(self, owner: object, kind: type | None = None) -> Made:  # type: ignore[override]
         if owner is None:
             return cast("Made", self)
-        with self._making:
+        making: AbstractContextManager[object] = vars(owner).setdefault(
+            f"_making {self.attrname}", RLock()
+        )
+        with making:
             return super().__get__(owner, kind)

@@ -7,6 +7,7 @@
     python scripts/campaign.py kill --tries 50        builds killed at any moment, gone on with
     python scripts/campaign.py power                  power cuts at every file operation
     python scripts/campaign.py load --minutes 1       a table is replaced while it is asked
+    python scripts/campaign.py threads --tries 700    threads share a solver, of every game
 
 The exit code is 1 if anything failed; what failed is in `--out`, by default `campaign-failures`.
 The same seed makes the same cases. `docs/trust.md` has the figures of a long run.
@@ -25,7 +26,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from campaigns.common import Campaign
 
-KINDS = ("kill", "flip", "fuzz", "parsers", "hostile", "power", "load")
+KINDS = ("kill", "flip", "fuzz", "parsers", "hostile", "power", "load", "threads")
 
 
 def main(words: list[str] | None = None) -> int:

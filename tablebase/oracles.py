@@ -177,7 +177,11 @@ def _keep(board: Board, folder: Path | None, stamps: tuple[tuple[str, int], ...]
 
 
 class Oracle(Closing):
-    """A board's tables, if there are any, with the solver behind them."""
+    """A board's tables, if there are any, with the solver behind them.
+
+    Any number of threads may ask one oracle at the same moment: tables answer them side by
+    side, searches take turns, as those of one `Solver` do.
+    """
 
     def __init__(
         self,

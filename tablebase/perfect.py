@@ -157,7 +157,7 @@ class PerfectPlayer(Player):
         while True:
             for move, position in after.items():
                 clock.check()
-                found = self._oracle.solver.solve_within(position, nodes)
+                found = self._oracle.solver.solve_within(position, nodes, clock=clock)
                 if found is not None and -found.value == value:
                     return move
             nodes *= 2

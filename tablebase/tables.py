@@ -106,8 +106,25 @@ def title_of(root: Position) -> str:
     return root.board.name + (f" from {text}" if text else "")
 
 
+def _open_again(path: str | Path, digest: str) -> Table:
+    """The table that was pickled."""
+    table = open_tablebase(path)
+    if table.digest != digest:
+        table.close()
+        raise MissingTableError(
+            f"{path} is not the table that was pickled: its digest is {table.digest[:12]}..., "
+            f"not {digest[:12]}...; pickle a table that is open now"
+        )
+    return table
+
+
 class Table(Closing):
-    """An open table. Usable from several threads; keeps a bounded part of the file in memory."""
+    """An open table. Usable from several threads; keeps a bounded part of the file in memory.
+
+    Who asks while another thread closes it gets the right answer or `StorageError`, which says
+    that the table is closed. A table is pickled as its path and digest, and opened again where
+    it is unpickled.
+    """
 
     def __init__(self, reader: Reader) -> None:
         self.reader = reader
@@ -115,6 +132,10 @@ class Table(Closing):
 
     def close(self) -> None:
         self.reader.close()
+
+    def __reduce__(self) -> tuple[object, ...]:
+        path = self.path.resolve() if isinstance(self.path, Path) else str(self.path)
+        return _open_again, (path, self.digest)
 
     def __repr__(self) -> str:
         first, last = self.plies[0], self.plies[-1]

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, Self, TypeVar, 
 
 import numpy as np
 
+from retro.deadline import Deadline
 from retro.errors import BadTextError, IllegalPositionError
 
 if TYPE_CHECKING:
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from retro.deadline import Deadline
     from retro.games.game import Board, Position, States
 
 LeavesMode = Literal["auto", "on", "off"]
@@ -102,10 +102,16 @@ class Watch(NamedTuple):
         self.deadline.check(f"{nodes:,} nodes searched")
 
 
+def unwatched() -> Watch:
+    """Nobody looks on, and there is no limit."""
+    return Watch(Deadline(), lambda *_: None)
+
+
 class Engine(Protocol[P]):
     """A search of one board, with what it remembers from one question to the next.
 
-    Positions are of the engine's board and, but for `check`, unfinished.
+    Positions are of the engine's board and, but for `check`, unfinished. Any number of threads
+    may ask at the same moment (`turns`); who waits for another one looks at the `watch`, too.
     """
 
     def check(self, position: P) -> None:
@@ -117,10 +123,10 @@ class Engine(Protocol[P]):
     def forget(self) -> None:
         """Clear the transposition table."""
 
-    def solve_within(self, position: P, nodes: int) -> Found | None:
+    def solve_within(self, position: P, nodes: int, watch: Watch) -> Found | None:
         """The value if so many nodes more find it. Asked again, it goes on from there."""
 
-    def solve_at_once(self, position: P, *, is_first: bool) -> Found | None:
+    def solve_at_once(self, position: P, watch: Watch, *, is_first: bool) -> Found | None:
         """Value and distance, if finding them takes no longer than a look at a table may.
 
         Or the first look into a large one.

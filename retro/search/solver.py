@@ -51,6 +51,11 @@ def is_large(board: Board) -> bool:
 class Solver:
     """An exact solver for one board; keeps what it has proved from one question to the next.
 
+    Any number of threads may ask one solver at the same moment. Its memory belongs to one of
+    them at a time, for some tenths of a second in turn: each answer is as right as if it were asked
+    alone, a short question need not wait for the end of a long one, and one that waits keeps its
+    time limit and reports. Who has cores to spare gives each thread a solver of its own.
+
     Parameters
     ----------
     board
@@ -69,7 +74,8 @@ class Solver:
         they are over, never a guess.
     report
         Called with (nodes, seconds, what is asked or still open) between slices, about twice
-        a second; may raise to end the search.
+        a second, by the thread that asks, also while it waits for another one; may raise to
+        end the search.
     leaves
         Whether tables serve as leaves: "auto" once a search is long and while it pays,
         "on" from the start, or "off".
@@ -154,13 +160,15 @@ class Solver:
             asked = self.board.states([self._checked(thing) for thing in states])
         return self._engine.solve_many(asked, strong, self._watch(clock))
 
-    def solve_within(self, position: object, nodes: int) -> Solution | None:
+    def solve_within(
+        self, position: object, nodes: int, *, clock: Deadline | None = None
+    ) -> Solution | None:
         """The value of a position if so many nodes find it; asked again it goes on from there."""
         asked = self._checked(position)
         outcome = asked.outcome()
         if outcome is not None:
             return Solution(outcome, 0, 0, "rules")
-        found = self._engine.solve_within(asked, nodes)
+        found = self._engine.solve_within(asked, nodes, self._watch(clock))
         return None if found is None else Solution(found.value, None, found.nodes, "search")
 
     def analyse(self, position: object, *, clock: Deadline | None = None) -> list[RatedMove]:
@@ -220,17 +228,17 @@ class Solver:
     def _rate(self, position: Position, move: int, watch: Watch) -> RatedMove:
         watch.deadline.check()
         after = position._play(move)
-        reply = self._at_once(after) or self._solve(after, True, watch)
+        reply = self._at_once(after, watch) or self._solve(after, True, watch)
         assert reply.plies is not None
         return RatedMove(position._text_of(move), move, -reply.value, 1 + reply.plies)
 
-    def _at_once(self, position: Position) -> Found | None:
+    def _at_once(self, position: Position, watch: Watch) -> Found | None:
         """What a few nodes find: a look at a table would take longer."""
         is_asked = bool(self._tables) and not position.is_over()
         if not is_asked:
             return None
         is_first = not all(table.is_ready_for(position) for table in self._tables)
-        return self._engine.solve_at_once(position, is_first=is_first)
+        return self._engine.solve_at_once(position, watch, is_first=is_first)
 
     def _line(self, position: Position, watch: Watch) -> list[RatedMove]:
         line: list[RatedMove] = []
@@ -249,7 +257,7 @@ class Solver:
         if before is not None and before.plies is not None:
             wanted: tuple[int, int | None] = -before.value, before.plies - 1
         else:
-            whole = self._at_once(position) or self._solve(position, True, watch)
+            whole = self._at_once(position, watch) or self._solve(position, True, watch)
             wanted = whole.value, whole.plies
         for move in position._in_order():
             rated = self._rate(position, move, watch)

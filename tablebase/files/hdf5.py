@@ -16,6 +16,7 @@ import contextlib
 import stat
 from dataclasses import fields
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import h5py
@@ -85,23 +86,49 @@ def _require_file(path: Path) -> None:
 
 
 class OpenFile(Closing):
-    """A file that is open to read. Use it as a context manager."""
+    """A file that is open to read, by any number of threads. Use it as a context manager.
+
+    What was begun before `close` is read to its end; all that is asked later is refused.
+    """
 
     def __init__(self, path: Source) -> None:
         self.path = path
-        self._opened = open_file(path)
+        self._file = open_file(path)
         self.size = path.size if isinstance(path, RemoteFile) else path.stat().st_size
-
-    @property
-    def _file(self) -> File:
-        """The file; whoever asks after `close` is told so."""
-        if not self._opened:
-            raise StorageError(f"{self.path} is closed")
-        return self._opened
+        self._door = Lock()  # of the next two
+        self._readers, self._is_closed = 0, False
 
     def require_open(self) -> None:
         """Refuse what is asked after `close`, though the answer may still be in memory."""
-        assert self._file
+        if self._is_closed:
+            raise StorageError(f"{self.path} is closed")
+
+    @contextlib.contextmanager
+    def reading(self) -> Iterator[None]:
+        """Keep the file open, and give what goes wrong its name."""
+        with self._door:
+            self.require_open()
+            self._readers += 1
+        try:
+            with reading(self.path):
+                yield
+        finally:
+            self._leave()
+
+    def _leave(self) -> None:
+        """The last one who reads a closed file closes it."""
+        with self._door:
+            self._readers -= 1
+            is_last = self._is_closed and not self._readers
+        if is_last:
+            self._file.close()
+
+    def close(self) -> None:
+        with self._door:
+            is_idle = not self._readers and not self._is_closed
+            self._is_closed = True
+        if is_idle:
+            self._file.close()
 
     def fetch(self, chunks: Iterable[tuple[Group, str, int]]) -> None:
         """Have some chunks at hand, (group, data set, first item) each: of a file elsewhere."""
@@ -117,9 +144,6 @@ class OpenFile(Closing):
                 for place in places
                 if place.byte_offset is not None
             )
-
-    def close(self) -> None:
-        self._opened.close()
 
 
 @contextlib.contextmanager

@@ -204,5 +204,6 @@ class PageCache:
             planes = self._file.read(ply, begin, end)
             self._cache[slot, : len(planes), : end - begin] = planes
             self._cache[slot, len(planes) :] = 0
-            self._slot_of[page], self._page_in[slot] = slot, page
+            self._page_in[slot] = page  # before it is told where the page is: Ctrl-C may come here
+            self._slot_of[page] = slot
             self._last_use[slot] = self._clock

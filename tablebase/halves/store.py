@@ -101,7 +101,7 @@ class TableFile(hdf5.OpenFile):
     def __init__(self, path: Source) -> None:
         super().__init__(path)
         try:
-            with reading(path), opening(path):
+            with self.reading(), opening(path):
                 self.header = _read_header(self._file, path)
                 root = dict(self._file.attrs)
                 hdf5.require_attributes(path, root, ("value", "digest"))
@@ -166,7 +166,7 @@ class TableFile(hdf5.OpenFile):
         """The planes of a ply, or a stretch, [plane, word], every chunk checked by its digest."""
         end = self.words(ply) if end is None else end
         values = np.zeros((len(self.header.planes(ply)), end - begin), np.uint64)
-        with reading(self.path):
+        with self.reading():
             digests = self._digests(ply)
             for number in range(begin // CHUNK_WORDS, -(-end // CHUNK_WORDS)):
                 first = number * CHUNK_WORDS
@@ -237,7 +237,7 @@ class TableFile(hdf5.OpenFile):
 
         Whoever has those of all chunks should `require_digest`.
         """
-        with reading(self.path):
+        with self.reading():
             digests = self._digests(ply)
             chunk = self._read_chunk(ply, number)
         found = digest_chunk(chunk)

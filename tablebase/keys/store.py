@@ -140,7 +140,7 @@ class KeysFile(hdf5.OpenFile):
         super().__init__(path)
         self._pages = lru_cache(max(1, cache_bytes // PAGE_BYTES))(self._read_page)
         try:
-            with reading(path), opening(path):
+            with self.reading(), opening(path):
                 self.header = read_header(self._file, path)
                 root = dict(self._file.attrs)
                 hdf5.require_attributes(path, root, ("value", "digest", "last_ply"))
@@ -228,7 +228,7 @@ class KeysFile(hdf5.OpenFile):
     def _read_page(self, ply: int, number: int) -> Page:
         keys = self.record(ply).keys
         begin, end = number * CHUNK_KEYS, min((number + 1) * CHUNK_KEYS, keys)
-        with reading(self.path):
+        with self.reading():
             found, packed = self._read_arrays(ply, begin, end)
             digests = self._digests(ply)
             if digests is not None and self._digest(ply, number, found, packed) != digests[number]:
@@ -266,7 +266,7 @@ class KeysFile(hdf5.OpenFile):
 
     def read_layer(self, ply: int) -> Page:
         """All keys and values of a ply, checked against their digest."""
-        with reading(self.path):
+        with self.reading():
             keys, packed = self._read_arrays(ply, 0, self.record(ply).keys)
             if digest_layer(keys, packed) != self.record(ply).sha256:
                 raise ChecksumError(f"{self.path}: the layer of ply {ply} does not have its digest")

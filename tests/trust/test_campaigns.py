@@ -27,9 +27,9 @@ def test_a_few_tries(kind, tmp_path, capsys, monkeypatch):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["kill", "load"])
-def test_a_long_try(kind, tmp_path, capsys):
-    status = campaign.main([kind, "--seed", "7", "--tries", "2", "--out", str(tmp_path)])
+@pytest.mark.parametrize(("kind", "tries"), [("kill", "2"), ("load", "2"), ("threads", "21")])
+def test_a_long_try(kind, tries, tmp_path, capsys):
+    status = campaign.main([kind, "--seed", "7", "--tries", tries, "--out", str(tmp_path)])
     assert status == 0, capsys.readouterr().out
 
 

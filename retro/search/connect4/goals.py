@@ -103,10 +103,20 @@ def make_room(engine: Engine) -> None:
         engine.size[BITS] += 1
 
 
-def fork(engine: Engine, seed: int) -> Engine:
-    """The same table with scratch memory of its own: for one more thread on the same question."""
-    stack = make_stack(engine.board, seed)._replace(clock=engine.stack.clock)
-    engine.stack.place[TEAM], stack.place[TEAM] = LEADER, HELPER
+def make_scratch(engine: Engine) -> Stack:
+    """Scratch memory for one more question to the same table."""
+    return make_stack(engine.board)._replace(clock=engine.stack.clock)
+
+
+def make_helper(engine: Engine, leader: Stack, seed: int) -> Stack:
+    """Scratch memory for one more thread on the question of `leader`."""
+    helper = make_stack(engine.board, seed)._replace(clock=engine.stack.clock)
+    leader.place[TEAM], helper.place[TEAM] = LEADER, HELPER
+    return helper
+
+
+def with_scratch(engine: Engine, stack: Stack) -> Engine:
+    """The same table with scratch memory that no other thread uses."""
     return engine._replace(stack=stack, leaves=fork_leaves(engine.leaves))
 
 

@@ -5,7 +5,7 @@
                  the position are read as perfect leaves, if one has them
 
 Every thread keeps its place between slices, so that each slice is progress however small
-the transposition table is.
+the transposition table is, and so does every question: others may be asked in between (`turns`).
 """
 
 from __future__ import annotations
@@ -18,22 +18,24 @@ import numpy as np
 
 from retro.errors import IllegalPositionError
 from retro.games.values import DRAW, LOSS
-from retro.search.connect4.engine import IS_OPEN
 from retro.search.connect4.goals import (
     SLICE_NODES,
     Answer,
     Engine,
     Questions,
-    fork,
     make_engine,
+    make_helper,
     make_room,
+    make_scratch,
     open_window,
     plies_of_scores,
     solve_checked,
     solve_some,
+    with_scratch,
 )
-from retro.search.connect4.leaves import ANSWERED, ASKED, DECIDED, Leaves, NoLeaves, fork_leaves
-from retro.search.engine import NO_PLIES, Found, Many, ask_tables
+from retro.search.connect4.leaves import ANSWERED, ASKED, DECIDED, Leaves, NoLeaves
+from retro.search.engine import NO_PLIES, Found, Many, ask_tables, unwatched
+from retro.search.turns import Spare, Turns
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
 
     from retro.games.connect4.rules import Connect4Board, Connect4Position
     from retro.games.game import States
+    from retro.search.connect4.engine import Stack
     from retro.search.engine import Options, Table, Watch
 
 QUICK_NODES = 40_000  # as long as two looks at a table of 7x6 without kernels
@@ -90,13 +93,19 @@ def make_search(
 
 
 class Connect4Search:
-    """The engine of Connect Four as the solver asks it."""
+    """The engine of Connect Four as the solver asks it, from any number of threads.
+
+    Of the engine the scratch memory is that of a *team*, the threads of one question: the
+    first of them asks, the others help. All else, the plies of a table in memory among it,
+    belongs to whoever has the turn.
+    """
 
     def __init__(self, board: Connect4Board, options: Options, tables: Sequence[Table]) -> None:
         self._board, self._options, self._tables = board, options, tables
         self._slice_nodes = options.slice_nodes or SLICE_NODES
         self._engine = make_engine(board.width, board.height, board.connect, options.memory)
-        self._helpers: list[Engine] = []
+        self._turns = Turns()
+        self._teams: Spare[list[Stack]] = Spare(lambda: [make_scratch(self._engine)])
         self._leaves_after = -1  # the ply before the leaves in memory, if there are any
         self._is_helped = False  # the transposition table may remember what a table said
         self._given_up = {False, True} if options.leaves == "off" else set[bool]()
@@ -118,47 +127,59 @@ class Connect4Search:
     ) -> Found:
         """The value, with `strong` also the distance. `known` is the value if a table has it."""
         asked = Asked(position.mover, position.opponent)
-        leaves = self._engine.leaves
-        if isinstance(leaves, Leaves):
-            leaves.tally[ASKED] = leaves.tally[DECIDED] = 0
-        if self._options.leaves == "on":
-            self._use_leaves(asked, strong)
-        answer = solve_checked(
-            self._engine, asked.mover, asked.both, strong, self._slice_nodes, known
-        )
-        nodes = answer.nodes
-        while not answer.done:
-            watch.look(nodes, open_window(self._engine.board, answer, asked.both))
-            make_room(self._engine)
-            if nodes >= LEAVES_AFTER_NODES:
-                self._use_leaves(asked, strong)
-            answer = self._slice(asked, strong, known)
-            nodes += answer.nodes
-        is_helped = known is not None or self._has_asked_leaves()
+        with self._teams.take() as team:
+            with self._turns.take(watch):
+                self._count_afresh()
+                if self._options.leaves == "on":
+                    self._use_leaves(asked, strong)
+                answer = self._alone(team, asked, strong, self._slice_nodes, known)
+                is_helped = self._has_asked_leaves()
+            nodes = answer.nodes
+            while not answer.done:
+                watch.look(nodes, open_window(self._engine.board, answer, asked.both))
+                with self._turns.take(watch, nodes):
+                    make_room(self._engine)
+                    if nodes >= LEAVES_AFTER_NODES:
+                        self._use_leaves(asked, strong)
+                    answer = self._slice(team, asked, strong, known)
+                    is_helped |= self._has_asked_leaves()
+                nodes += answer.nodes
+        is_helped |= known is not None
         return Found(answer.value, answer.plies if strong else None, nodes, is_helped)
 
     def forget(self) -> None:
         """Clear the transposition table, what tables said, and where searches stopped."""
-        self._engine.table[: self._engine.words] = 0
-        self._set_leaves(NoLeaves())
-        self._is_helped = False
-        for engine in (self._engine, *self._helpers):
-            engine.stack.place[IS_OPEN] = 0
+        with self._turns.take(unwatched()):
+            self._engine.table[: self._engine.words] = 0
+            self._set_leaves(NoLeaves())
+            self._is_helped = False
+            self._teams.forget()
 
-    def solve_within(self, position: Connect4Position, nodes: int) -> Found | None:
+    def solve_within(self, position: Connect4Position, nodes: int, watch: Watch) -> Found | None:
         """The value if so many nodes more find it. Asked again, it goes on from there."""
-        both = position.mover | position.opponent
-        answer = solve_checked(self._engine, position.mover, both, False, nodes)
-        make_room(self._engine)
-        return Found(answer.value, None, answer.nodes) if answer.done else None
+        asked, spent = Asked(position.mover, position.opponent), 0
+        with self._teams.take() as team:
+            while True:
+                with self._turns.take(watch, spent):
+                    most = min(self._slice_nodes, nodes - spent)
+                    answer = self._alone(team, asked, False, most)
+                    make_room(self._engine)
+                spent += answer.nodes
+                if answer.done:
+                    return Found(answer.value, None, spent)
+                if spent >= nodes:
+                    return None
+                watch.look(spent, open_window(self._engine.board, answer, asked.both))
 
-    def solve_at_once(self, position: Connect4Position, *, is_first: bool) -> Found | None:
+    def solve_at_once(
+        self, position: Connect4Position, watch: Watch, *, is_first: bool
+    ) -> Found | None:
         """Value and distance if few nodes find them; `solve` goes on from there."""
-        nodes = FIRST_NODES if is_first else QUICK_NODES
         if self._options.leaves == "on":
             return None
-        both = position.mover | position.opponent
-        answer = solve_checked(self._engine, position.mover, both, True, nodes)
+        asked = Asked(position.mover, position.opponent)
+        with self._teams.take() as team, self._turns.take(watch):
+            answer = self._alone(team, asked, True, FIRST_NODES if is_first else QUICK_NODES)
         return Found(answer.value, answer.plies, answer.nodes) if answer.done else None
 
     def solve_many(self, states: States, strong: bool, watch: Watch) -> Many:
@@ -204,41 +225,61 @@ class Connect4Search:
     ) -> tuple[NDArray[np.int64], int]:
         """Scores, exact or of one sign, and the nodes they took."""
         bounds, nodes, done = asked.first_bounds(known), 0, 0
-        while True:
-            some = solve_some(self._engine, asked, bounds, done, self._slice_nodes)
-            nodes, done = nodes + some.nodes, some.done
-            if done == len(bounds):
-                return bounds, nodes
-            watch.look(nodes, f"{done:,} of {len(bounds):,} positions solved")
-            make_room(self._engine)
+        with self._teams.take() as team:
+            while True:
+                with self._turns.take(watch, nodes):
+                    engine = with_scratch(self._engine, team[0])
+                    some = solve_some(engine, asked, bounds, done, self._slice_nodes)
+                    nodes, done = nodes + some.nodes, some.done
+                    if done == len(bounds):
+                        return bounds, nodes
+                    make_room(self._engine)
+                watch.look(nodes, f"{done:,} of {len(bounds):,} positions solved")
 
-    def _slice(self, asked: Asked, strong: bool, known: int | None) -> Answer:
-        """Search some more, one thread for each engine: the best answer, the nodes of all.
+    def _alone(
+        self, team: list[Stack], asked: Asked, strong: bool, most: int, known: int | None = None
+    ) -> Answer:
+        """Search at most so many nodes with the first thread of a team."""
+        engine = with_scratch(self._engine, team[0])
+        return solve_checked(engine, asked.mover, asked.both, strong, most, known)
+
+    def _slice(self, team: list[Stack], asked: Asked, strong: bool, known: int | None) -> Answer:
+        """Search some more with all threads of a team: the best answer, the nodes of all.
 
         Every word of the shared table is read and written whole and says something
-        proved, so whoever is done first is right.
+        proved, so whoever is done first is right. None of them is left when the turn is over.
         """
-        mover, both, most = asked.mover, asked.both, self._slice_nodes
+        most = self._slice_nodes
         if self._options.threads == 1:
-            return solve_checked(self._engine, mover, both, strong, most, known)
-        if not self._helpers:
-            self._helpers = [fork(self._engine, seed) for seed in range(1, self._options.threads)]
-        solved = Event()
+            return self._alone(team, asked, strong, most, known)
+        for number in range(len(team), self._options.threads):
+            team.append(make_helper(self._engine, team[0], number))
+        is_over = Event()
 
         def ask(engine: Engine) -> Answer:
-            nodes = 0
+            nodes, few = 0, min(THREAD_NODES, most)
             while True:
-                answer = solve_checked(engine, mover, both, strong, min(THREAD_NODES, most), known)
+                answer = solve_checked(engine, asked.mover, asked.both, strong, few, known)
                 nodes += answer.nodes
                 if answer.done:
-                    solved.set()
-                if solved.is_set() or nodes >= most:
+                    is_over.set()
+                if is_over.is_set() or nodes >= most:
                     return answer._replace(nodes=nodes)
 
+        engines = [with_scratch(self._engine, stack) for stack in team]
         with ThreadPoolExecutor(self._options.threads) as pool:
-            answers = list(pool.map(ask, [self._engine, *self._helpers]))
+            try:
+                answers = list(pool.map(ask, engines))
+            finally:
+                is_over.set()
         best = max(answers, key=lambda answer: answer.done)
         return best._replace(nodes=sum(answer.nodes for answer in answers))
+
+    def _count_afresh(self) -> None:
+        """Whether leaves pay is judged by each question anew."""
+        leaves = self._engine.leaves
+        if isinstance(leaves, Leaves):
+            leaves.tally[ASKED] = leaves.tally[DECIDED] = 0
 
     def _use_leaves(self, asked: Asked, strong: bool) -> None:
         """Have the plies of a table that follow the position in memory, unless they do not pay.
@@ -275,7 +316,6 @@ class Connect4Search:
         self._is_helped = self._has_asked_leaves()
         self._leaves_after = -1
         self._engine = self._engine._replace(leaves=leaves)
-        self._helpers = [helper._replace(leaves=fork_leaves(leaves)) for helper in self._helpers]
 
     def _has_asked_leaves(self) -> bool:
         leaves = self._engine.leaves

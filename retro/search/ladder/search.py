@@ -18,21 +18,20 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Generic, Protocol
 
-from retro.deadline import Deadline
 from retro.games.values import DRAW, LOSS, WIN
-from retro.search.engine import Found, Many, Watch
+from retro.search.engine import Found, Many
 from retro.search.ladder.ladder import Ladder
 from retro.search.ladder.protocol import Forcing, Game, State
 from retro.search.ladder.rungs import Rungs
+from retro.search.turns import LOOK_SECONDS, Spare
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from retro.games.game import Position, States
-    from retro.search.engine import Options
+    from retro.search.engine import Options, Watch
 
 MOST_SLOTS = 1 << 18
-LOOK_SECONDS = 0.5
 QUESTION = "is it decided within a few plies more?"
 ENTRY_BYTES = 300  # of an entry of the ladder's table, without the three sets of its key
 
@@ -50,7 +49,10 @@ class _EnoughError(Exception):
 
 
 class LadderSearch(Generic[State]):
-    """The plain engine as the solver asks it.
+    """The plain engine as the solver asks it, from any number of threads.
+
+    A search keeps its place on Python's own stack, so the memory cannot change hands between two
+    slices: questions that are asked at the same moment have a memory each.
 
     Parameters
     ----------
@@ -77,10 +79,8 @@ class LadderSearch(Generic[State]):
             raise ValueError(f"need at least {ENTRY_BYTES + 3 * cells // 8}")
         # Tables that turn so many cells would take longer than they save.
         rungs = Rungs(symmetry=False, deepening=True, slots=min(slots, MOST_SLOTS))
-        self._rungs = {False: rungs, True: replace(rungs, bounds=bounds_tell_plies)}
-        self._watch = Watch(Deadline(), lambda *_: None)
-        self._nodes, self._most, self._looked = 0, 0, 0.0
-        self._values = self._fresh(strong=False)
+        self._rungs = replace(rungs, bounds=bounds_tell_plies)  # for distances
+        self._values = Spare(lambda: Ladder(rules, rungs))
 
     def check(self, position: Position) -> None:
         """A position that was set up may be anything."""
@@ -89,26 +89,28 @@ class LadderSearch(Generic[State]):
 
     def solve(self, position: Position, known: int | None, strong: bool, watch: Watch) -> Found:
         """The value, with `strong` also the distance."""
-        self._start(watch)
+        if not strong:
+            return self._value(position, _Look(watch))
         # What a deeper search has proved would tell of an end, not of how soon it comes.
-        ladder = self._fresh(strong=True) if strong else self._values
-        found = self._search(ladder, self._rules.state(position))
-        return found if strong else found._replace(plies=None)
+        return self._search(self._fresh(_Look(watch)), self._rules.state(position))
 
     def forget(self) -> None:
         """Clear the transposition table."""
-        self._values = self._fresh(strong=False)
+        self._values.forget()
 
-    def solve_within(self, position: Position, nodes: int) -> Found | None:
+    def solve_within(self, position: Position, nodes: int, watch: Watch) -> Found | None:
         """The value if so many nodes find it; the table remembers what they proved."""
-        self._start(Watch(Deadline(), lambda *_: None), nodes)
         try:
-            found = self._search(self._values, self._rules.state(position))
+            return self._value(position, _Look(watch, nodes))
         except _EnoughError:
             return None
-        return found._replace(plies=None)
 
-    def solve_at_once(self, position: Position, *, is_first: bool) -> None:
+    def _value(self, position: Position, look: _Look) -> Found:
+        with self._values.take() as ladder:
+            ladder.probe = look
+            return self._search(ladder, self._rules.state(position))._replace(plies=None)
+
+    def solve_at_once(self, position: Position, watch: Watch, *, is_first: bool) -> None:
         """Boards of this size have no tables."""
 
     def solve_many(self, states: States, strong: bool, watch: Watch) -> Many:
@@ -120,14 +122,14 @@ class LadderSearch(Generic[State]):
 
         Other moves are searched only as deep as the comparison takes, not to their ends.
         """
-        self._start(watch)
-        ladder, asked = self._fresh(strong=True), self._rules.state(position)
+        look, asked = _Look(watch), self._rules.state(position)
+        ladder = self._fresh(look)
         whole = self._search(ladder, asked)
         plies = whole.plies or 0
         for move in self._candidates(asked):
             after = self._rules.play(asked, move)
             if whole.value == LOSS:  # slowly: it does not come two plies sooner
-                kept = self._fresh(strong=True).search(after, plies - 2).value != WIN
+                kept = self._fresh(look).search(after, plies - 2).value != WIN
             elif whole.value == WIN:
                 kept = ladder.search(after, plies - 1).value == LOSS
             else:
@@ -145,15 +147,19 @@ class LadderSearch(Generic[State]):
         end = self._rules.plies_left(asked) if found.value == DRAW else found.iterations[-1].depth
         return Found(found.value, end, found.nodes)
 
-    def _fresh(self, strong: bool) -> Ladder[State]:
-        return Ladder(self._rules, self._rungs[strong], self._tick)
+    def _fresh(self, look: _Look) -> Ladder[State]:
+        """A ladder for distances."""
+        return Ladder(self._rules, self._rungs, look)
 
-    def _start(self, watch: Watch, most: int = 0) -> None:
+
+class _Look:
+    """Asked by the ladder at every node of one question: knows nothing, but looks at the clock."""
+
+    def __init__(self, watch: Watch, most: int = 0) -> None:
         self._watch, self._most = watch, most
         self._nodes, self._looked = 0, time.monotonic()
 
-    def _tick(self, state: State) -> None:
-        """Asked by the ladder at every node; knows nothing, but looks at the clock."""
+    def __call__(self, state: object) -> None:
         self._nodes += 1
         if self._most and self._nodes > self._most:
             raise _EnoughError
