@@ -9,10 +9,10 @@ table that serve as leaves. All else that a search holds, where it is above all,
 of its own question (`Spare`), so that a question goes on where it stopped whatever was asked
 between two of its slices, and one that is called off leaves nothing but proofs.
 
-Slices at the same moment would use more cores, but an entry of two or three words can then be
-read half written. To notice that, every entry needs a check, which costs all searches time and
-makes a wrong hit improbable where it is impossible now. Whole questions in turn would be as
-safe, but a short one would wait for the end of a long one.
+Two other ways were measured (`docs/solver.md`). Whole questions in turn are as safe, but a short
+one waits for the end of a long one. Slices at the same moment use more cores, but an entry of two
+or three words can then be read half written: with a check in every entry a wrong hit is
+improbable, where it is impossible now. Who has cores to spare makes a solver for each thread.
 """
 
 from __future__ import annotations
