@@ -4,7 +4,6 @@ Slices are tiny here, so that searches change hands hundreds of times within a t
 """
 
 import contextlib
-import itertools
 import random
 import threading
 import time
@@ -179,8 +178,9 @@ def test_a_short_question_does_not_wait_for_a_long_one():
             solver.solve("")
 
     board = make_board("8x7")
-    solver, alone = (Solver(board, memory="16M", report=r) for r in (report, lambda *_: None))
-    short = some_positions(board, 44)
+    solver = Solver(board, memory="16M", slice_nodes=20_000, report=report)
+    alone = Solver(board, memory="16M")
+    short = some_positions(board, 44)[:4]
     with ThreadPoolExecutor(1) as pool:
         long = pool.submit(ask_long)
         try:
@@ -219,21 +219,20 @@ def test_who_waits_can_be_limited_and_called_off():
 
 def test_nobody_has_two_turns_while_another_one_waits():
     turns, order = Turns(), []
-    rounds, threads = 20, 3
-    ready = threading.Barrier(threads)
 
-    def run(number):
-        ready.wait(PATIENCE)
-        for _ in range(rounds):
-            with turns.take(unwatched()):
-                order.append(number)
-                time.sleep(0.001)  # long enough for the others to stand in line
+    def wait():
+        with turns.take(unwatched()):
+            order.append("who waited")
 
-    with ThreadPoolExecutor(threads) as pool:
-        list(pool.map(run, range(threads)))
-    while order.count(order[-1]) and len(set(order[-2:])) == 1:
-        order.pop()  # the last one is alone in the end
-    assert all(one != other for one, other in itertools.pairwise(order[threads:]))
+    with ThreadPoolExecutor(1) as pool:
+        with turns.take(unwatched()):
+            waiting = pool.submit(wait)
+            while not turns._next.locked():
+                time.sleep(0.001)
+        with turns.take(unwatched()):
+            order.append("who had the turn before")
+        waiting.result(PATIENCE)
+    assert order == ["who waited", "who had the turn before"]
 
 
 def test_scratch_belongs_to_one_at_a_time():
