@@ -1,5 +1,6 @@
 """What threads ask for at the same moment is made once, and each object has its own."""
 
+import pickle
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -32,6 +33,12 @@ def test_threads_that_ask_together_get_the_same() -> None:
     assert owner.made == 1
     assert all(thing is found[0] for thing in found)
     assert Owner().thing is not found[0]
+
+
+def test_an_owner_is_pickled_with_what_it_has_made() -> None:
+    owner = Owner()
+    assert owner.thing == [1]
+    assert pickle.loads(pickle.dumps(owner)).thing == [1]
 
 
 def test_what_is_forgotten_is_made_again() -> None:
