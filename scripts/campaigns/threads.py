@@ -107,5 +107,5 @@ def truth(name: str, plies: int, seed: int) -> Known:
 def _played(board: Board, plies: int, rng: random.Random) -> Position:
     position = board.start()
     while position.ply < plies and not position.is_over():
-        position = position.play(position.move_text(rng.choice(position.moves_in_order())))
+        position = position.play(rng.choice(position.moves))
     return position

@@ -25,7 +25,7 @@ def some_positions(board, number=12, plies=6):
         for _ in range(rng.randrange(1, plies)):
             if position.is_over():
                 break
-            position = position.play(position.move_text(rng.choice(position.moves_in_order())))
+            position = position.play(rng.choice(position.moves))
         if not position.is_over():
             found.append(position)
     return found
