@@ -72,6 +72,8 @@ class Given(NamedTuple):
             if any_counts and self.size:
                 return _read_any_counts(board, self.text)
             lines = [line for line in self.text.splitlines() if line.strip()]
+            from retro.games.habits import is_grid  # needs numpy, and help does not
+
             if len(lines) > 1 and not is_grid(board, self.text):
                 raise BadTextError(
                     f"{len(lines)} lines that are no grid; "
