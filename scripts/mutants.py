@@ -67,6 +67,8 @@ class Copy:
                 (self.root / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy(ROOT / name, self.root / name)
         self._clock, self._whole = int(time.time()), ""
+        self._run: subprocess.Popen[str] | None = None
+        self._is_stopped = False
         mine, shelf = self._kernels(), kernel_cache.shelf().folder
         if shelf is not None and shelf.name == mine.name and shelf.is_dir():
             shutil.copytree(shelf, mine)
@@ -79,22 +81,26 @@ class Copy:
 
     def plant(self, fault: Fault) -> None:
         """Change the source, and keep the kernels that are not made of it."""
-        sources = read_sources(self.root, *PACKAGES)
-        self._whole, before = sources[fault.path], self._kernels()
+        self._whole, before = (self.root / fault.path).read_text(), self._kernels()
         self._write(fault.path, fault.planted(self._whole))
-        after = self._kernels()
-        if before != after and before.is_dir():
-            after.mkdir()
-            names = [path.name for path in before.iterdir()]
-            for name in kept_kernels(names, module_of(fault.path), sources):
-                os.link(before / name, after / name)
+        self._keep_kernels(fault, before, self._kernels())
 
     def restore(self, fault: Fault) -> None:
-        """Undo `plant`."""
+        """Undo `plant`; what was compiled meanwhile and is not made of the fault is kept."""
         changed = self._kernels()
         self._write(fault.path, self._whole)
         if changed != self._kernels():
+            self._keep_kernels(fault, changed, self._kernels())
             shutil.rmtree(changed, ignore_errors=True)
+
+    def _keep_kernels(self, fault: Fault, before: Path, after: Path) -> None:
+        if before == after or not before.is_dir():
+            return
+        after.mkdir(exist_ok=True)
+        names = [path.name for path in before.iterdir() if not (after / path.name).exists()]
+        sources = read_sources(self.root, *PACKAGES)
+        for name in kept_kernels(names, module_of(fault.path), sources):
+            os.link(before / name, after / name)
 
     def _write(self, path: str, source: str) -> None:
         (self.root / path).write_text(source)
@@ -108,18 +114,29 @@ class Copy:
             cwd=self.root, env=self._environment, start_new_session=True, text=True,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         )  # fmt: skip
+        self._run = run
         try:
             said, _ = run.communicate(timeout=seconds)
         except subprocess.TimeoutExpired:
             return None
         finally:
-            if run.poll() is None:
-                os.killpg(run.pid, signal.SIGKILL)
-                run.communicate()
+            self._kill()
+        if self._is_stopped:
+            raise InterruptedError
         if run.returncode in (0, 5):  # 5: nothing was to be run
             return ""
         named = re.search(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", said, re.MULTILINE)
         return named[1] if named else f"pytest: exit code {run.returncode}"
+
+    def stop(self) -> None:
+        """End the tests that run, and let no others begin."""
+        self._is_stopped = True
+        self._kill()
+
+    def _kill(self) -> None:
+        if self._run is not None and self._run.poll() is None:
+            os.killpg(self._run.pid, signal.SIGKILL)
+            self._run.wait()
 
 
 class Judge:
@@ -169,8 +186,10 @@ class Judge:
                 self._sound.add(by)
                 return by
             if not is_named:
-                raise SystemExit(f"the tests cannot be run without a fault: {by}")
+                raise RuntimeError(f"the tests cannot be run without a fault: {by}")
             self._broken.add(by)
+            there = by.partition("::")[0]  # those before it have passed
+            tests = tests[tests.index(there) :] if there in tests else tests
 
 
 def main(words: list[str] | None = None) -> int:
@@ -195,9 +214,10 @@ def main(words: list[str] | None = None) -> int:
     done = _read(out)
     lock = threading.Lock()
     with tempfile.TemporaryDirectory() as folder:
+        all_copies = [Copy(Path(folder, str(number))) for number in range(options.jobs)]
         copies: SimpleQueue[Copy] = SimpleQueue()
-        for number in range(options.jobs):
-            copies.put(Copy(Path(folder, str(number))))
+        for copy in all_copies:
+            copies.put(copy)
 
         def judged(fault: Fault) -> Result:
             copy = copies.get()
@@ -211,8 +231,14 @@ def main(words: list[str] | None = None) -> int:
             return result
 
         with ThreadPoolExecutor(options.jobs) as pool:
-            for result in pool.map(judged, [f for f in faults if str(f) not in done]):
-                done[result.fault] = result
+            try:
+                for result in pool.map(judged, [f for f in faults if str(f) not in done]):
+                    done[result.fault] = result
+            except KeyboardInterrupt:
+                pool.shutdown(wait=False, cancel_futures=True)
+                for copy in all_copies:
+                    copy.stop()
+                return 130
     return _told([done[str(fault)] for fault in faults])
 
 
