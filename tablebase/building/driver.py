@@ -43,6 +43,7 @@ class Pending(NamedTuple):
     tasks: list[Task]
     at_once: int = 1  # so many fit into memory
     is_done: Callable[[], bool] = lambda: True  # whether all of their parts are seen
+    prepares: bool = False  # for tasks that come next: no progress of the ply itself
 
 
 class Build(Protocol):
@@ -128,7 +129,8 @@ class Driver:
         rounds, pending = 0, self._retry(next_tasks)
         is_resumed = not pending.tasks
         while pending.tasks:
-            self._run(pending.tasks, pending.at_once, (phase, ply))
+            here = None if pending.prepares else (phase, ply)
+            self._run(pending.tasks, pending.at_once, here)
             if not self._are_seen(pending) and (rounds := rounds + 1) > TIMES_REBUILT:
                 raise ChecksumError(
                     f"what tasks of ply {ply} leave is lost again; "

@@ -103,7 +103,7 @@ def test_a_damaged_group_is_made_again(cluster, tmp_path, built_4x4):
 
     def damage(progress):
         if (progress.phase, progress.ply, progress.tasks) == ("backward", 12, (0, 0)):
-            damaged.extend(work.glob("table.h5.partial/walk-12-*.zst"))
+            damaged.extend(work.glob("table.h5.partial/walk-12-*.group"))
             for group in damaged:
                 group.write_bytes(b"nothing of this kind")
 

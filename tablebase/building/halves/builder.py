@@ -106,10 +106,9 @@ class HalvesBuild:
         todo = self._gaps(whole)
         if not todo:
             return Pending([])
-        if work.at_once != self._at_once:  # other tasks of another size: no memory is kept
-            self._at_once, tasks.rooms = work.at_once, Rooms()
         pieces = TASKS_PER_WORKER * work.at_once
         if work.task_memory is None:
+            self._have_rooms(work.at_once)
             tasks.keep_layers(ply, self._done(whole), self._workers.threads)
             cut = [task for gap in todo for task in split_task(gap, pieces)]
             return Pending(cut, work.at_once, lambda: not self._gaps(whole))
@@ -119,13 +118,22 @@ class HalvesBuild:
             if mirrored and making.task_memory is not None:
                 each = TASKS_PER_WORKER * making.at_once
                 memory = making.task_memory
+                self._have_rooms(making.at_once)
                 cut = [t for gap in mirrored for t in mirror_tasks(prepared, gap, memory, each)]
-                return Pending(cut, making.at_once, lambda: not self._mirrored(ply + 1))
+                return Pending(
+                    cut, making.at_once, lambda: not self._mirrored(ply + 1), prepares=True
+                )
+        self._have_rooms(work.at_once)
         sizes = layout_sizes(prepared.layout)
         cutter = Cutter(sizes, distances=prepared.planes.distances)
         side = groups_side(sizes, prepared.groups(ply))
         cut = [t for gap in todo for t in cutter.batches(gap, side, work.task_memory, pieces)]
         return Pending(cut, work.at_once, lambda: not self._gaps(whole))
+
+    def _have_rooms(self, at_once: int) -> None:
+        """Keep no memory of tasks of another size."""
+        if at_once != self._at_once:
+            self._at_once, self.tasks.rooms = at_once, Rooms()
 
     def _done(self, whole: Task) -> list[Task]:
         """The tasks within another that are done."""
