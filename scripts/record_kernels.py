@@ -58,7 +58,7 @@ def build_in_tasks(path: Path) -> None:
     from tablebase.building.halves.builder import HalvesBuild
     from tablebase.building.halves.plan import Detail, make_plan
     from tablebase.building.options import BuildOptions
-    from tablebase.building.resume import Resume
+    from tablebase.building.partial import Resume
     from tablebase.building.workers import Workers
 
     layer.GROUP_WORDS = STRIPS

@@ -9,8 +9,7 @@ import tablebase as tb
 from tablebase.building.driver import Driver
 from tablebase.building.halves.builder import HalvesBuild
 from tablebase.building.halves.tasks import HalvesTasks, group_rule, group_task
-from tablebase.building.partial import Partial, part_name
-from tablebase.building.resume import Resume
+from tablebase.building.partial import Partial, Resume, part_name
 from tablebase.building.workers import Workers
 from tablebase.files.atomic import only_builder
 from tablebase.halves.format import Header, PlyRecord

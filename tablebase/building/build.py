@@ -32,8 +32,8 @@ from retro.games.connect4.rules import Connect4Position
 from retro.memory import memory_bytes
 from tablebase.building.driver import Driver
 from tablebase.building.options import BuildOptions
+from tablebase.building.partial import Resume
 from tablebase.building.plan import WorkerSpec, kept_plies
-from tablebase.building.resume import Resume
 from tablebase.building.workers import Workers
 from tablebase.files.atomic import (
     is_begun,

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from retro.walk.task import Task
-    from tablebase.building.resume import Resume
+    from tablebase.building.partial import Resume
     from tablebase.building.workers import Tasks, Workers
 
 Result = TypeVar("Result")

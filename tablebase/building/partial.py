@@ -13,6 +13,13 @@ is done. What a power cut leaves is found out when it is read: `LostGroupError` 
 and it is done again. A build that dies at any moment goes on from what is there, with any number of
 workers. A short build keeps the same parts in memory: nothing touches the disk but the table.
 
+One run makes of what an earlier one has left whatever can be made of it, and says so (`Resume`):
+
+    resuming: 12 of 21 plies are finished
+    rebuilding: .../walk-07-00003-00004.group is damaged: its list of frames is not there
+    rebuilt: 31 files that were damaged or missing
+    starting over: .../ply-12.part is damaged: ...
+
 Parts of different rules do not go together. Who builds goes on from parts of the same table and
 rule; who works for a build elsewhere has the same rule and sees the same folder, or is refused.
 """
@@ -40,7 +47,7 @@ from tablebase.files.opening import reading
 from tablebase.files.seal import ply_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
     from _typeshed import DataclassInstance
@@ -222,6 +229,35 @@ class Partial:
                 self.remove(name)
                 wrong.append(str(error))
         return wrong
+
+
+class Resume:
+    """Tells what becomes of what an earlier run has left. Used by whoever drives the build."""
+
+    def __init__(self, announce: Callable[[str], None] = lambda _: None) -> None:
+        self._announce = announce
+        self._rebuilt = 0
+
+    def resumes(self, what: str) -> None:
+        """Something is there to go on from."""
+        self._announce(f"resuming: {what}")
+
+    def starts_over(self, why: str) -> None:
+        """What was there is of no use."""
+        self._announce(f"starting over: {why}")
+
+    def rebuilds(self, what: str) -> None:
+        """A file is damaged or missing and will be made again; the first one is named."""
+        if not self._rebuilt:
+            self._announce(f"rebuilding: {what}")
+        self._rebuilt += 1
+
+    def end(self) -> None:
+        """The build is done."""
+        if self._rebuilt:
+            one = self._rebuilt == 1
+            files = "1 file that was" if one else f"{self._rebuilt:,} files that were"
+            self._announce(f"rebuilt: {files} damaged or missing")
 
 
 def gaps(whole: Task, done: Iterable[Task]) -> list[Task]:

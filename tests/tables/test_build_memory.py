@@ -112,7 +112,7 @@ from retro.games.connect4.rules import Connect4Board
 import tablebase as tb
 from tablebase.building.driver import Driver
 from tablebase.building.halves.builder import HalvesBuild
-from tablebase.building.resume import Resume
+from tablebase.building.partial import Resume
 from tablebase.building.workers import Workers
 
 size, path, memory = sys.argv[1:]

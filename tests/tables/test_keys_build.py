@@ -15,7 +15,7 @@ from retro.errors import DoesNotFitError, LostGroupError, StorageError
 from retro.index.keys.keys import Keys
 from retro.walk.keys.task import Limits
 from retro.walk.task import Task
-from tablebase.building.keys import cutting, join, plan
+from tablebase.building.keys import builder, join, plan
 from tablebase.building.keys.builder import KeysBuild
 from tablebase.building.keys.tasks import KeysTasks
 from tablebase.building.partial import Partial, part_name
@@ -63,7 +63,7 @@ def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(plan.Budget, "keeps", lambda *_: False)
     monkeypatch.setattr(KeysTasks, "limits", lambda *_: Limits(300, 200))
     monkeypatch.setattr(plan.Budget, "stretch", lambda *_: 50)
-    monkeypatch.setattr(cutting, "LEAST_KEYS", 10)
+    monkeypatch.setattr(builder, "LEAST_KEYS", 10)
 
 
 @pytest.mark.parametrize(
@@ -161,7 +161,7 @@ def test_a_piece_that_another_process_removes_is_listed_or_missed(
         if (progress.phase, progress.ply) == ("backward", 5):
             raise Stopped
 
-    monkeypatch.setattr(cutting, "LEAST_KEYS", 10)
+    monkeypatch.setattr(builder, "LEAST_KEYS", 10)
     path = tmp_path / "t.h5"
     with pytest.raises(Stopped):
         tb.build(BOARDS[0], path, report=stop)

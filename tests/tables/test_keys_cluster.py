@@ -88,7 +88,7 @@ def digests(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 @pytest.fixture
 def small_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Many tasks, though tables are small."""
-    monkeypatch.setattr("tablebase.building.keys.cutting.LEAST_KEYS", 30)
+    monkeypatch.setattr("tablebase.building.keys.builder.LEAST_KEYS", 30)
 
 
 def digest(path: Path) -> str:

@@ -15,7 +15,7 @@ from builds import run_plan, with_task_memory
 
 import tablebase as tb
 from retro.errors import ChecksumError
-from tablebase.building.resume import Resume
+from tablebase.building.partial import Resume
 
 STOPS = {
     "4x3 connect=3": [("backward", 6)],
