@@ -9,7 +9,7 @@ share while it runs. A worker gets them, and so its first task, when it is *admi
 has checked that it can do this work at all, and says so itself. Workers may come and go at
 any time; those that come later are admitted as they come.
 
-What goes wrong has one of three ends. An error of this project that the driver can mend,
+What goes wrong has one of three ends. An error of this project that the driver can recover from,
 or that would come again, is handed to the driver as it is. Any other is tried again, where
 there is room, and then named with its worker. A task whose worker died is run by another one.
 Errors come back as results: one that cannot be unpickled would never arrive.
@@ -223,14 +223,14 @@ class Cluster(Pool):
 
     def _admit(self, addresses: Iterable[str], job: _Job) -> None:
         found = self._client.run(_admit, *job[:2], workers=list(addresses), on_error="return")
-        for address, room in found.items():
-            if isinstance(room, BaseException):
-                self._refuse(address, _line(room))
-            elif room < job.each:
-                has, wants = size(max(room, 0)), size(job.each)
+        for address, free in found.items():
+            if isinstance(free, BaseException):
+                self._refuse(address, _line(free))
+            elif free < job.each:
+                has, wants = size(max(free, 0)), size(job.each)
                 self._refuse(address, f"it has {has} of memory for tasks, one takes {wants}")
             else:
-                self._admitted[address] = room // job.each
+                self._admitted[address] = free // job.each
 
     def _refuse(self, address: str, why: str) -> None:
         self._refused[address] = f"worker {address} is not used: {why}"
@@ -376,11 +376,11 @@ def _describe(dask_worker: Worker) -> WorkerSpec:
 
 async def _admit(check: Callable[[], None], aside: int, dask_worker: Worker) -> int:
     """Have a worker check that it can work, and give it its memory; how much is for tasks."""
-    room = _describe(dask_worker).memory - aside
+    free = _describe(dask_worker).memory - aside
     try:
         check()
     except BaseException:
         await dask_worker.set_resources(**{RESOURCE: 0})  # an earlier build may have given some
         raise
-    await dask_worker.set_resources(**{RESOURCE: max(room, 0)})
-    return room
+    await dask_worker.set_resources(**{RESOURCE: max(free, 0)})
+    return free

@@ -103,7 +103,7 @@ class Partial:
                 rule, _, header = found.decode(errors="replace").partition("\n")
                 if header == repr(self.header):
                     raise FormatVersionError(
-                        f"{self.folder} was begun by {rule}, this is {self.rule}; "
+                        f"{self.folder} was started by {rule}, this is {self.rule}; "
                         "finish it with that, or say --force"
                     )
                 why = f"{self.folder} is of another build, or does not say of which"
@@ -284,7 +284,7 @@ def new_partial(partial: Partial, *, force: bool, in_memory: bool) -> Partial:
 
 
 def rule_there(path: Path) -> str:
-    """The rule by which an earlier run has begun, its parts beside a path; nothing without one."""
+    """The rule of an earlier run whose parts are beside a path; nothing without one."""
     return _read(parts_folder(path) / RULE_FILE).decode(errors="replace").partition("\n")[0]
 
 

@@ -205,10 +205,10 @@ class Plan:
     def _lack(self, folder: Path | str, written: int, memory: float, disk: float) -> str | None:
         """What there is less of than is needed."""
         free = available_memory()
-        room = shutil.disk_usage(existing(folder)).free + written
+        there_is = shutil.disk_usage(existing(folder)).free + written
         for needed, there, where in (
             (memory, free, "of free memory"),
-            (disk, room, f"free in {folder}"),
+            (disk, there_is, f"free in {folder}"),
         ):
             if there is not None and needed > there:
                 return f"{self.title} needs {self.summary()}; there is {size(there)} {where}"

@@ -271,7 +271,7 @@ def test_a_worker_checks_rule_and_folder(tmp_path, monkeypatch):
     with pytest.raises(FormatVersionError, match=r"groups of 1 to 2 words; the plan is of"):
         tasks.require_worker()
     other = tasks_of(tmp_path / "table.h5", BOARD).partial
-    with pytest.raises(FormatVersionError, match=r"was begun by .* say --force"):
+    with pytest.raises(FormatVersionError, match=r"was started by .* say --force"):
         other.open()
     assert (other.folder / "table.txt").exists()
 

@@ -242,7 +242,7 @@ def test_a_worker_checks_rule_and_folder(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr("tablebase.building.keys.tasks.VERSION", "0.0.9")
     with pytest.raises(FormatVersionError, match=r"it has retro-tablebase 0\.0\.9, .*the plan is"):
         pickle.loads(pickle.dumps(tasks)).require_worker()
-    with pytest.raises(FormatVersionError, match=r"was begun by .*0\.0\.9.*say --force"):
+    with pytest.raises(FormatVersionError, match=r"was started by .*0\.0\.9.*say --force"):
         tasks_of(tmp_path / "table.h5", header, cut).partial.open()
     assert (tasks.partial.folder / "table.txt").exists()
 
@@ -279,7 +279,7 @@ def test_a_plan_for_workers_elsewhere() -> None:
     large = planned(500_000_000)
     assert isinstance(large.detail, Detail)
     assert large.workers == 4 + 1
-    assert large.detail.room.task_memory(0) == 250_000_000
+    assert large.detail.budget.task_memory(0) == 250_000_000
     with pytest.raises(DoesNotFitError, match="no worker has room"):
         planned(5_000_000_000)
     with pytest.raises(DoesNotFitError, match="the largest group needs"):

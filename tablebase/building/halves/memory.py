@@ -185,11 +185,11 @@ class Mirrored:
             sizes.right_mirror[right] + sizes.middle_mirror[middle] * outer_profiles,
             sizes.right_mirror[outer],
         )
-        giant = words > size
-        source = int(sizes.words[images][~giant].max(initial=0))
-        rectangles = self._rectangles(ply, left[giant], right[giant])
-        if giant.any():
-            of_images = self._rectangles(ply, images[0][giant], images[1][giant])
+        large = words > size
+        source = int(sizes.words[images][~large].max(initial=0))
+        rectangles = self._rectangles(ply, left[large], right[large])
+        if large.any():
+            of_images = self._rectangles(ply, images[0][large], images[1][large])
             source = max(source, int(of_images.max()))
         longest, few = int(self._words.max()), rectangles[rectangles > 0][:MANY]
         few = few if len(few) < MANY else few[:0]

@@ -102,7 +102,7 @@ class KeysBuild:
             return Pending([])
         self._keep_layer(walk, ply)
         tasks = [task for gap in todo for task in self._cut(gap)]
-        return Pending(tasks, self._detail.room.workers, lambda: not self._gaps(walk, ply))
+        return Pending(tasks, self._detail.budget.workers, lambda: not self._gaps(walk, ply))
 
     def _find_record(self, ply: int) -> bool:
         """Whether a ply is finished, by an earlier run perhaps, as are all after it."""
@@ -126,24 +126,24 @@ class KeysBuild:
 
     def _keep_layer(self, walk: Walk, ply: int) -> None:
         """Have the layer that is read in memory, if there is room for it."""
-        tasks, room, there = self.tasks, self._detail.room, ply + STEP[walk]
+        tasks, budget, there = self.tasks, self._detail.budget, ply + STEP[walk]
         is_edge = there < tasks.header.first_ply or there > (self._last_ply or there)
         if is_edge or tasks.whole(walk, there) is not None:
             return
         tasks.forget_layer()
         keys = int(tasks.sizes(there).sum())
-        if self._workers.shares_memory and room.keeps(walk, tasks.header.words, keys):
+        if self._workers.shares_memory and budget.keeps(walk, tasks.header.words, keys):
             tasks.load_layer(walk, there, self._workers.threads)
 
     def _cut(self, gap: Task) -> list[Task]:
         """Cut groups that are to be walked into tasks."""
-        tasks, room, kept, there = self.tasks, self._detail.room, 0, gap.ply + STEP[gap.walk]
+        tasks, budget, kept, there = self.tasks, self._detail.budget, 0, gap.ply + STEP[gap.walk]
         if tasks.whole(gap.walk, there) is not None:
-            kept = room.layer(gap.walk, tasks.header.words, int(tasks.sizes(there).sum()))
-        gap = gap._replace(memory=room.task_memory(kept))
+            kept = budget.layer(gap.walk, tasks.header.words, int(tasks.sizes(there).sum()))
+        gap = gap._replace(memory=budget.task_memory(kept))
         if gap.walk == "walk" or gap.ply == tasks.header.first_ply:
             return [gap]
-        return cut_layer(tasks, gap, self._detail.layers.get(gap.ply), room.workers)
+        return cut_layer(tasks, gap, self._detail.layers.get(gap.ply), budget.workers)
 
     def size(self, phase: Phase, ply: int) -> int:
         return 0 if phase == "forward" else int(self.tasks.sizes(ply).sum())
@@ -159,7 +159,7 @@ class KeysBuild:
 
     def rebuild(self, lost: LostGroupError) -> list[Task]:
         walk: Walk = "alive" if lost.walk == "alive" else "walk"
-        memory = self._detail.room.task_memory(0)
+        memory = self._detail.budget.task_memory(0)
         return [gap._replace(memory=memory) for gap in self._gaps(walk, lost.ply)]
 
     def finish(self, phase: Phase, ply: int) -> int:
@@ -176,7 +176,7 @@ class KeysBuild:
             counts, ends = counts_of(ply, live.sum(axis=2), ended), None
             if tasks.header.distances:
                 ends = distances_of(live[1], ended, self._end - ply)
-            most = self._detail.room.stretch(tasks.header.words)
+            most = self._detail.budget.stretch(tasks.header.words)
             tasks.forget_layer()
             self._records[ply] = write_ply(tasks, counts, ends, self._workers.threads, most)
             tasks.partial.forget("walk", [ply + 2])

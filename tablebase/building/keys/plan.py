@@ -17,7 +17,7 @@ Workers of a cluster take what they have: base, and tasks as their memory allows
 sorts and packs.
 
 A build takes no more memory than it is given (`Budget`): what a task may hold and whether a layer
-stays in memory is decided anew for every ply, by the sizes that it turns out to have.
+stays in memory is decided again for every ply, by the sizes that it turns out to have.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ class Detail(NamedTuple):
 
     layers: dict[int, float]  # how many keys and finished games are expected of a ply, at most
     cut: Cut  # unless an earlier run has cut otherwise
-    room: Budget
+    budget: Budget
     header: Header
     walked: int  # keys of all plies, kept or not
     in_memory: bool  # whether parts never touch the disk
@@ -158,10 +158,10 @@ def make_plan(
         taken = _on_cluster(options, workers, rules.words, largest, group)
     else:
         taken = _on_this_machine(options, rules.words, largest, group)
-    room = taken.room
+    budget = taken.budget
     times = WHOLE_BUILD + MORE_WITH_DISTANCES * options.distances
     times *= 1 if taken.is_whole else FROM_FILES
-    times *= available_cores() / room.workers  # the forecast was timed on all cores
+    times *= available_cores() / budget.workers  # the forecast was timed on all cores
     seconds = [times * found.seconds_per_edge * layer.edges for layer in layers]
     walked = sum(layer.keys for layer in layers)
     keys = sum(layer.keys for layer in layers if header.keeps(layer.ply))
@@ -175,7 +175,7 @@ def make_plan(
             layer.ply: PlyPlan(
                 int(layer.keys) if layer.is_exact else _rounded(layer.keys),
                 taken_seconds,
-                _rounded(room.layer("walk", rules.words, int(layer.keys))),
+                _rounded(budget.layer("walk", rules.words, int(layer.keys))),
                 groups=min(families * shares, int(layer.keys)),
                 largest=_rounded(crowds[layer.ply] * task_key(rules.words)),
             )
@@ -191,25 +191,25 @@ def make_plan(
         detail=Detail(
             {layer.ply: error * (layer.keys + layer.ended) for layer in layers},
             Cut(families, shares),
-            room,
+            budget,
             header,
             int(walked),
             in_memory=found.is_exact and (16 * rules.words + 2) * walked <= MOST_IN_MEMORY,
         ),
-        workers=room.workers,
+        workers=budget.workers,
         processes=options.processes is not None,
-        budget=taken.budget,
+        budget=taken.of_worker,
     )
 
 
 class _Taken(NamedTuple):
     """What a build takes of memory."""
 
-    room: Budget
+    budget: Budget
     memory: int  # bytes of this process and of others of this machine
     least: int
     is_whole: bool  # whether the largest layer stays in memory
-    budget: TaskBudget | None = None  # of the workers of a cluster
+    of_worker: TaskBudget | None = None  # of a cluster
 
 
 def _on_this_machine(options: BuildOptions, words: int, largest: float, group: int) -> _Taken:
@@ -238,11 +238,11 @@ def _on_cluster(
     """What the workers of a cluster take, and the driver, who sorts and packs finished plies."""
     base = BASE_MEMORY - TASKS_AT_LEAST
     least = max(LEAST_TASK, group)
-    budget = TaskBudget.of(workers, options.task_memory, aside=base, least=least)
-    places = budget.places(workers)
+    of_worker = TaskBudget.of(workers, options.task_memory, aside=base, least=least)
+    places = of_worker.places(workers)
     own = int(min(max(TASKS_AT_LEAST, stretch_key(words) * largest), MOST_TO_SORT))
-    room = Budget(places, places * budget.each, own)
-    return _Taken(room, base + own, base + own, is_whole=False, budget=budget)
+    budget = Budget(places, places * of_worker.each, own)
+    return _Taken(budget, base + own, base + own, is_whole=False, of_worker=of_worker)
 
 
 def _share_of_free_memory(least: int, best: int) -> int:
