@@ -197,7 +197,7 @@ def test_long_text_gets_one_line_of_bounded_length(
         ("solve domineering 3by3 b1", "wanted"),
         ("solve mnk 4x3 a9", "4x3"),
         ("bt mnk 9x9 --connect 5", "9x9"),
-        ("frobnicate", "invalid choice: 'frobnicate'"),
+        ("frobnicate", "no command is called 'frobnicate'"),
         ("", "COMMAND"),
     ],
 )
