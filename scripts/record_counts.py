@@ -1,6 +1,6 @@
 """Write down what tables count: win, draw, loss per ply and the digest of every ply.
 
-    python scripts/record_counts.py tables/*.h5 > tests/data/connect4_built.csv
+    python scripts/record_counts.py tables/*.h5 > tablebase/data/connect4_built.csv
 
 The counts of boards that take minutes to build, so that tests and readers have
 them without; `tests/tables/test_built.py` holds them against what is published.

@@ -32,9 +32,11 @@ if TYPE_CHECKING:
     from tablebase.building.build import Built, build, plan
     from tablebase.building.plan import Plan, Progress
     from tablebase.checks import verify
+    from tablebase.known import counts
     from tablebase.oracles import Oracle, analyse, oracle, solve
     from tablebase.oracles import analyse as analyze
     from tablebase.perfect import PerfectPlayer
+    from tablebase.rows import random_position
     from tablebase.tables import Table, open_tablebase
 
 _HOMES = {
@@ -61,9 +63,11 @@ _HOMES = {
     "analyze": "tablebase.oracles.analyse",
     "board": "retro.games.catalogue.make_board",
     "build": "tablebase.building.build.build",
+    "counts": "tablebase.known.counts",
     "open_tablebase": "tablebase.tables.open_tablebase",
     "oracle": "tablebase.oracles.oracle",
     "plan": "tablebase.building.build.plan",
+    "random_position": "tablebase.rows.random_position",
     "solve": "tablebase.oracles.solve",
     "solver": "retro.search.Solver",
     "verify": "tablebase.checks.verify",
@@ -94,9 +98,11 @@ __all__ = [
     "analyze",
     "board",
     "build",
+    "counts",
     "open_tablebase",
     "oracle",
     "plan",
+    "random_position",
     "solve",
     "solver",
     "verify",

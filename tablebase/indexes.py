@@ -18,7 +18,7 @@ from tablebase.answers import Described
 from tablebase.files.hdf5 import index_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -68,8 +68,20 @@ class Reader(Described, Protocol):
         """The unfinished positions of a ply with their values, in pieces."""
         ...
 
-    def lists(self, state: tuple[int, int]) -> bool:
-        """Whether `layer` gives the chosen state of the class of a position that it gives."""
+    def listing(self, ply: int) -> Iterator[States]:
+        """The unfinished positions of a ply, in pieces; of symmetric ones perhaps one."""
+        ...
+
+    def count_live(self, ply: int) -> int:
+        """How many unfinished legal positions a ply has."""
+        ...
+
+    def draw(self, rng: np.random.Generator, ply: int, number: int) -> Sequence[Position]:
+        """Unfinished legal positions of a ply by chance, each with the same."""
+        ...
+
+    def one_of_each(self, states: States) -> NDArray[np.bool_]:
+        """Which of the positions that `listing` gives stand for their symmetry classes."""
         ...
 
     def random_position(self, rng: np.random.Generator, ply: int) -> Position: ...

@@ -14,8 +14,9 @@ returns a default where the table does not reach; damage and bad input raise in 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from retro.answers import Probe, RatedMove, order_moves
 from retro.errors import (
@@ -35,7 +36,7 @@ from tablebase.files.remote import is_url, open_remote
 from tablebase.indexes import open_reader
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
@@ -45,11 +46,13 @@ if TYPE_CHECKING:
     from tablebase.answers import Answers, Counts
     from tablebase.files.remote import Source
     from tablebase.indexes import Reader
+    from tablebase.rows import Batch
 
 TABLE_NAMES = (
-    "board", "close", "counts", "digest", "get_wdl", "has_distances", "index", "is_counted",
-    "path", "plies", "positions", "positions_counted", "probe", "probe_many", "probe_plies",
-    "probe_wdl", "record", "root", "size", "title", "value",
+    "batches", "board", "close", "counts", "digest", "export", "get", "get_wdl", "has_distances",
+    "index", "is_counted", "items", "keys", "path", "plies", "positions", "positions_counted",
+    "probe", "probe_many", "probe_plies", "probe_wdl", "record", "root", "sample", "size",
+    "title", "to_arrow", "value",
 )  # fmt: skip
 DEFAULT_CACHE_BYTES = 256_000_000
 Default = TypeVar("Default")
@@ -118,7 +121,7 @@ def _open_again(path: str | Path, digest: str) -> Table:
     return table
 
 
-class Table(Closing):
+class Table(Closing, Mapping[object, Probe]):
     """An open table. Usable from several threads; keeps a bounded part of the file in memory.
 
     Who asks while another thread closes it gets the right answer or `StorageError`, which says
@@ -129,6 +132,7 @@ class Table(Closing):
     def __init__(self, reader: Reader) -> None:
         self.reader = reader
         self.board, self.root, self.plies = reader.board, reader.root, reader.plies
+        self._length: int | None = None
 
     def close(self) -> None:
         self.reader.close()
@@ -322,17 +326,107 @@ class Table(Closing):
         """
         board = self.board
         for states, values in self.reader.layer(ply):
-            words = zip(states.a.tolist(), states.b.tolist(), values.tolist(), strict=True)
-            for a, b, value in words:
-                if canonical:
-                    chosen = board._canonical(a, b)
-                    if chosen == (a, b) or not self.reader.lists(chosen):
-                        yield board.unpack(a, b), value
-                elif self.reader.lists_images:
-                    yield board.unpack(a, b), value
+            keep = self.reader.one_of_each(states) if canonical else slice(None)
+            words = (array[keep].tolist() for array in (states.a, states.b, values))
+            for a, b, value in zip(*words, strict=True):
+                if canonical or self.reader.lists_images:
+                    yield board.unpack(a, b), Value(value)
                 else:
                     for image in sorted(board.images(a, b)):
-                        yield board.unpack(*image), value
+                        yield board.unpack(*image), Value(value)
+
+    # A read-only mapping: unfinished legal positions to what `probe` gives.
+
+    def __iter__(self) -> Iterator[Position]:
+        """The unfinished legal positions, ply by ply."""
+        for batch in self.batches(moves=False):
+            yield from batch.positions()
+
+    def __len__(self) -> int:
+        """How many there are: from the counts, or of Connect Four without counts in closed form."""
+        from tablebase.rows import live_of
+
+        if self._length is None:
+            self._length = sum(live_of(self, ply) for ply in self.plies)
+        return self._length
+
+    def __getitem__(self, position: object) -> Probe:
+        return self.probe(position)
+
+    def __contains__(self, position: object) -> bool:
+        """Whether a position is unfinished and the table has it; wrong text raises."""
+        found = self.board.position(position)
+        return not found.is_over() and self.get_wdl(found) is not None
+
+    def __bool__(self) -> bool:
+        return True
+
+    __eq__, __hash__ = object.__eq__, object.__hash__  # two tables are equal if they are the same
+
+    def batches(
+        self,
+        ply: int | Iterable[int] | None = None,
+        *,
+        moves: bool = True,
+        canonical: bool = False,
+    ) -> Iterator[Batch]:
+        """The unfinished legal positions as arrays, a batch at a time (see `rows`).
+
+        Of one ply, of some, or of all; with the values of all moves, by action; with `canonical`
+        one position of each symmetry class.
+
+        >>> import tablebase as tb
+        >>> with tb.open_tablebase("7x6") as table:
+        ...     batch = next(table.batches(3))
+        >>> batch, batch.move_value.shape
+        (Batch('connect4 7x6', ply 3, 238 positions), (238, 7))
+        """
+        from tablebase.rows import batches
+
+        plies = self.plies if ply is None else [ply] if isinstance(ply, int) else ply
+        return batches(self, plies, moves=moves, canonical=canonical)
+
+    def sample(
+        self, n: int, *, ply: int | None = None, value: object = None, seed: int | None = None
+    ) -> list[Position]:
+        """Unfinished legal positions by chance, each with the same; one may come twice.
+
+        >>> import tablebase as tb
+        >>> with tb.open_tablebase("7x6") as table:
+        ...     found = table.sample(3, ply=8, value="draw", seed=1)
+        >>> [position.ply for position in found]
+        [8, 8, 8]
+        """
+        from tablebase.rows import draw_positions, read_wanted
+
+        return draw_positions(self, n, read_wanted(self, ply, value), seed)
+
+    def export(
+        self,
+        path: Path | str,
+        *,
+        moves: bool = False,
+        canonical: bool = False,
+        plies: Iterable[int] | None = None,
+        sample: int | None = None,
+        seed: int | None = None,
+    ) -> int:
+        """Write the positions to a Parquet, CSV or npz file, a data card beside it; how many.
+
+        With the values of all `moves`; one of each symmetry class with `canonical`; of some
+        `plies`; or a `sample` of so many by chance, that `seed` repeats.
+        """
+        from tablebase.export import Which, write_export
+
+        return write_export(self, Path(path), Which(moves, canonical, plies, sample, seed))
+
+    def to_arrow(
+        self, *, moves: bool = False, canonical: bool = False, plies: Iterable[int] | None = None
+    ) -> Any:
+        """The positions as a table of Arrow; needs the extra `arrow`."""
+        from tablebase.export import Which, to_arrow
+
+        return to_arrow(self, Which(moves, canonical, plies))
 
     def random_position(self, rng: np.random.Generator, ply: int) -> Position:
         """An unfinished legal position of a ply."""

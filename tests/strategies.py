@@ -5,6 +5,7 @@ from pathlib import Path
 
 from hypothesis import strategies as st
 
+import tablebase
 from retro.games.connect4.rules import Connect4Board, Connect4Position
 
 DATA = Path(__file__).parent / "data"
@@ -15,7 +16,8 @@ EXTREME_SHAPES = [(1, 63), (32, 1), (8, 7), (2, 31), (16, 3), (7, 8), (21, 2), (
 
 def published(name):
     """The rows of a file of published numbers, digits as integers."""
-    with (DATA / name).open() as file:
+    shipped = Path(tablebase.__file__).parent / "data" / name
+    with (shipped if shipped.exists() else DATA / name).open() as file:
         return [
             {key: int(text) if text.isdigit() else text for key, text in row.items()}
             for row in csv.DictReader(file)

@@ -21,7 +21,7 @@ import numpy as np
 from retro.errors import BadTextError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -39,6 +39,7 @@ class Arrays:
     count: Callable[[Any], int]  # of a board
     action: Callable[[Any, int], int]  # of a position, from the number of a move
     number: Callable[[Any, int], int | None]  # back; None: nobody moves so here
+    kernel_numbers: Callable[[Any], Sequence[int]]  # of a board: those of kernels' moves, in order
     names: Callable[[Any], tuple[str, ...]]  # what the planes of a board show
     shape: Callable[[Any], tuple[int, int]]  # rows and columns
     planes: Callable[[Any, States], Cells]  # [n, planes, rows, columns]

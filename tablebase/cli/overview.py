@@ -17,6 +17,7 @@ HOMES = {
     "build": ("build",),
     "ask": ("probe", "line", "solve", "analyse", "analyze"),
     "tables": ("stats", "list", "verify", "strategy"),
+    "export": ("export",),
     "play": ("play",),
     "match": ("match",),
     "tournament": ("tournament",),
@@ -43,6 +44,7 @@ GROUPS = {
         "list": "List the tables in the folder.",
         "stats": "Count legal positions, wins, draws and losses per ply.",
         "verify": "Check a table; the exit code is 0 if it is sound.",
+        "export": "Write the positions of a table, with their values, to a file for programs.",
     },
     "Look inside": {
         "strategy": "Count the positions that a perfect player must know.",
@@ -73,6 +75,10 @@ EXAMPLES = {
     "list": ("tablebase list", "tablebase list mnk 3x3"),
     "stats": ("tablebase stats 5x4", "tablebase stats 7x6 --json"),
     "verify": ("tablebase verify 5x4", "tablebase verify 5x4 --level full --solver"),
+    "export": (
+        "tablebase export 5x4 --out 5x4.parquet --moves",
+        "tablebase export mnk 3x3 --out sample.csv --sample 100 --seed 1",
+    ),
     "strategy": ("tablebase strategy 5x4", "tablebase strategy mnk 3x3 --json"),
     "trace": ("tablebase trace 4x4 12 --depth 3", "tablebase trace 7x6 4444 --rules"),
     "study": ("tablebase study 5x4", "tablebase study quarto 4x4 --svg study.svg"),

@@ -6,6 +6,7 @@ import json
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
+from retro.errors import MissingTableError
 from retro.games.values import VALUE_NAMES
 from tablebase.answers import COUNT_NAMES, DISTANCE_NAMES
 from tablebase.cli.colour import paint_board, paint_value
@@ -111,6 +112,16 @@ def print_moves(moves: Sequence[RatedMove]) -> None:
     for move in moves:
         name = paint_value(f"{VALUE_NAMES[move.value]:<5}", move.value)
         print(f"{move.move:>4}  {name}  {move.plies:>5}", flush=True)
+
+
+def print_counts_csv(table: Table) -> None:
+    """The counts, a row a ply."""
+    if not table.is_counted:
+        raise MissingTableError(f"{table.path} was built with --counts off: it has no counts")
+    print(",".join(("ply", *COUNT_NAMES, "classes", "sha256")))
+    for counts in table.counts:
+        numbers = [getattr(counts, name) for name in ("ply", *COUNT_NAMES, "classes")]
+        print(*("" if number is None else number for number in numbers), counts.sha256, sep=",")
 
 
 def print_stats(table: Table) -> None:

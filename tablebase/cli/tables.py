@@ -64,10 +64,22 @@ def _add_strategy_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _add_stats_options(parser: argparse.ArgumentParser) -> None:
+    _add_table_options(parser)
+    parser.add_argument(
+        "--format",
+        choices=("text", "csv"),
+        default="text",
+        help="print a table for people or rows for programs (default: text)",
+    )
+
+
 def stats_command(asked: Asked) -> int:
     with open_table(asked) as table:
         if asked.options.json:
             show.print_json(answers.stats_json(table))
+        elif asked.options.format == "csv":
+            show.print_counts_csv(table)
         else:
             show.print_stats(table)
     return 0
@@ -186,7 +198,7 @@ COMMANDS = (
         "stats",
         HELP["stats"],
         stats_command,
-        _add_table_options,
+        _add_stats_options,
         takes_file=True,
     ),
     Command(

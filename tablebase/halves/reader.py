@@ -15,6 +15,7 @@ import numpy as np
 
 from retro.errors import IllegalPositionError, NotCoveredError, VerificationError
 from retro.games.connect4.rules import Connect4Position
+from retro.games.game import States
 from retro.games.values import LOSS, WIN
 from retro.index.halves import one
 from retro.once import once
@@ -29,10 +30,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from retro.games.connect4.rules import Connect4Board
-    from retro.games.game import Position, States
+    from retro.games.game import Position
     from retro.index.halves.layout import Layout
     from retro.index.halves.sizes import Blocks
     from retro.search.connect4.leaves import Leaves
+    from retro.walk.halves.prepared import Prepared
     from tablebase.files.remote import Source
     from tablebase.halves.format import Header, PlyRecord
     from tablebase.halves.lookup import PageCache
@@ -333,37 +335,78 @@ class HalvesReader(Closing):
             )
 
     def layer(self, ply: int) -> Iterator[tuple[States, NDArray[np.int8]]]:
-        """Every unfinished legal position of a ply, in bulk, and its value.
+        """Every unfinished legal position of a ply, in bulk, and its value."""
+        for states in self.listing(ply):
+            yield states, self.values(states)
+
+    def listing(self, ply: int) -> Iterator[States]:
+        """Every unfinished legal position of a ply, in bulk.
 
         Comes in pieces of some thousand positions of one profile, each followed by
         its mirror image.
         """
-        from retro.index.halves.layout import make_layout
         from retro.index.halves.listing import marked_positions
-        from retro.walk.halves.prepared import prepare_layout
         from retro.walk.halves.task import live_blocks
+
+        for prepared in self._prepared_for(ply):
+            pieces = ((group.begin, live) for group, live in live_blocks(prepared, ply))
+            for listed in marked_positions(prepared.layout, ply, pieces):
+                yield _states(ply, listed.first, listed.second)
+                image = [mirror_words(self.board, w) for w in (listed.first, listed.second)]
+                taken = (listed.first | listed.second)[0]
+                if self.header.mirror and (image[0] | image[1])[0] != taken:
+                    yield _states(ply, *image)
+
+    def count_live(self, ply: int) -> int:
+        """How many unfinished legal positions a ply has: from the counts, else in closed form."""
+        from retro.index.halves.layout import layer_blocks
+        from retro.walk.halves.prepared import block_weights
+        from retro.walk.halves.task import live_blocks
+
+        if self.is_counted:
+            record = self.counts[ply - self.counts[0].ply]
+            return record.positions - record.terminal
+        found = 0
+        for prepared in self._prepared_for(ply):
+            offset = layer_blocks(prepared.layout, ply).offset
+            for group, live in live_blocks(prepared, ply):
+                first = int(np.searchsorted(offset, group.begin))
+                ends = offset[first : first + len(group.left) + 1] - group.begin
+                counted = np.concatenate(([0], np.cumsum(np.bitwise_count(live), dtype=np.int64)))
+                weights = block_weights(prepared, group.left, group.right)
+                found += int((np.diff(counted[ends]) * weights).sum())
+        return found
+
+    def _prepared_for(self, ply: int) -> Iterator[Prepared]:
+        """What listing a ply takes; nothing for the last one, where no game goes on."""
+        from retro.index.halves.layout import make_layout
+        from retro.walk.halves.prepared import prepare_layout
 
         self.require_open()
         self._require_covered(np.array([ply]))
-        if ply == self.board.cells:
-            return
-        prepared = prepare_layout(make_layout(*self.header.cut, last_ply=ply))
-        pieces = ((group.begin, live) for group, live in live_blocks(prepared, ply))
-        for listed in marked_positions(prepared.layout, ply, pieces):
-            states = self.board.states_of(listed.first, listed.second)
-            values = self.values(states)
-            yield states, values
-            image = [mirror_words(self.board, w) for w in (listed.first, listed.second)]
-            if self.header.mirror and (image[0] | image[1])[0] != (listed.first | listed.second)[0]:
-                yield self.board.states_of(*image), values
+        if ply < self.board.cells:
+            yield prepare_layout(make_layout(*self.header.cut, last_ply=ply))
 
-    def lists(self, state: tuple[int, int]) -> bool:
-        """Whether a position follows the root, given that its mirror image does."""
+    def draw(self, rng: np.random.Generator, ply: int, number: int) -> list[Connect4Position]:
+        """Unfinished legal positions of a ply by chance, each with the same."""
+        return [self.random_position(rng, ply) for _ in range(number)]
+
+    def one_of_each(self, states: States) -> NDArray[np.bool_]:
+        """Which positions stand for their classes: the chosen image, if it follows the root."""
+        image = mirror_words(self.board, states.a), mirror_words(self.board, states.b)
+        first, second = image
+        chosen: NDArray[np.bool_] = (states.a < first) | (
+            (states.a == first) & (states.b <= second)
+        )
+        if not self.header.mirror:
+            for place in np.flatnonzero(~chosen):
+                chosen[place] = not self._follows(int(first[place]), int(second[place]))
+        return chosen
+
+    def _follows(self, first: int, second: int) -> bool:
+        """Whether stones follow the root in some order."""
         from retro.games.connect4.bits import geometry, is_reachable
 
-        if self.header.mirror:
-            return True
-        first, second = state
         if self.root.first & ~first or self.root.second & ~second:
             return False
         root = np.uint64(self.root.first | self.root.second)
@@ -451,6 +494,10 @@ def settle(position: Connect4Position, whole_ply: int) -> tuple[Connect4Position
         if position.is_over():  # the block filled the board
             return position, sign, position.outcome()
     return position, sign, None
+
+
+def _states(ply: int, first: Words, second: Words) -> States:
+    return States(first, second, np.full(len(first), ply, np.int64))
 
 
 def mirror_words(board: Connect4Board, words: Words) -> Words:

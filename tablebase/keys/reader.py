@@ -235,14 +235,39 @@ class KeysReader(Closing):
 
     def layer(self, ply: int) -> Iterator[tuple[States, NDArray[np.int8]]]:
         """One unfinished position of every symmetry class of a ply, with its value."""
-        self._require_kept(ply)
-        keys, values = self.stored(ply)
-        b = keys.b if len(keys.b) else np.zeros(keys.size, np.uint64)
-        yield States(keys.a, b, np.full(keys.size, ply, np.int64)), values_of(values)
+        (states,) = self.listing(ply)
+        yield states, values_of(self.stored(ply)[1])
 
-    def lists(self, state: tuple[int, int]) -> bool:
-        """Of each class the file has the chosen state."""
-        return True
+    def listing(self, ply: int) -> Iterator[States]:
+        """One unfinished position of every symmetry class of a ply."""
+        self._require_kept(ply)
+        keys, _ = self.stored(ply)
+        b = keys.b if len(keys.b) else np.zeros(keys.size, np.uint64)
+        yield States(keys.a, b, np.full(keys.size, ply, np.int64))
+
+    def count_live(self, ply: int) -> int:
+        """How many unfinished legal positions a ply has."""
+        record = self.counts[ply - self.counts[0].ply]
+        return record.positions - record.terminal
+
+    def draw(self, rng: np.random.Generator, ply: int, number: int) -> list[Position]:
+        """Unfinished legal positions of a ply by chance, each with the same, images too."""
+        from retro.games.row_kernels import fill_orbits
+
+        (states,) = self.listing(ply)
+        orbits = np.empty(states.size, np.int64)
+        fill_orbits(self.board.rules, states.a, states.b, orbits)
+        ends = np.cumsum(orbits)
+        found = []
+        for place in rng.integers(ends[-1], size=number):
+            which = int(np.searchsorted(ends, place, side="right"))
+            images = sorted(self.board.images(int(states.a[which]), int(states.b[which])))
+            found.append(self.board.unpack(*images[int(ends[which] - 1 - place)]))
+        return found
+
+    def one_of_each(self, states: States) -> NDArray[np.bool_]:
+        """Of each class the file has one position."""
+        return np.ones(states.size, np.bool_)
 
     def random_position(self, rng: np.random.Generator, ply: int) -> Position:
         """An unfinished position of a ply, every symmetry class with the same chance."""

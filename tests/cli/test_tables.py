@@ -7,9 +7,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from cli_cases import Ask
+from cli_cases import Ask, board_words, small_board
 
+import tablebase as tb
 from retro import errors
+from retro.games.catalogue import NAMES
 from tablebase.files.places import SHIPPED
 from tablebase.tables import open_tablebase
 
@@ -233,3 +235,28 @@ def test_python_m_tablebase_is_the_command(shelf: Path) -> None:
     command = [sys.executable, "-m", "tablebase", "stats", "mnk", "3x3", "--json"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert json.loads(done.stdout)["positions"] == 5478
+
+
+def test_tables_are_exported_for_other_programs(ask: Ask, shelf: Path, tmp_path: Path) -> None:
+    for name in NAMES:
+        path = tmp_path / f"{name}.csv"
+        said = ask("export", *board_words(name), "--out", str(path), "--moves")
+        assert (said.status, said.out) == (0, f"{path}\n"), said.err
+        with tb.open_tablebase(small_board(name), folder=shelf) as table:
+            assert len(path.read_text().splitlines()) == 1 + len(table)
+    words = ["export", "5x4", "--out", str(tmp_path / "s.csv"), "--sample", "9", "--seed"]
+    first = ask(*words, "1"), (tmp_path / "s.csv").read_text()
+    assert ask(*words, "1").status == 0
+    assert (tmp_path / "s.csv").read_text() == first[1]
+    assert len(first[1].splitlines()) == 10
+    for wrong, message in (
+        (["export", "5x4"], "--out FILE"),
+        (["export", "5x4", "--out", "x.doc"], "names no format"),
+        (["export", "5x4", "--out", "x.csv", "--plies", "99"], "plies"),
+    ):
+        said = ask(*wrong)
+        assert said.status != 0
+        assert message in said.err
+    rows = ask("stats", "5x4", "--format", "csv").out.splitlines()
+    assert rows[0].startswith("ply,positions,win,draw,loss,terminal")
+    assert len(rows) == 22

@@ -7,7 +7,7 @@ import pytest
 
 TOP = Path(__file__).parents[2]
 ROOMS = "retro|tablebase|tests|scripts|docs"
-# `retro/walk/task.py`, or as part of a path: tests/data/connect4_built.csv
+# `retro/walk/task.py`, or as part of a path: tablebase/data/connect4_built.csv
 FILE = re.compile(
     rf"(?<![\w./<-])((?:{ROOMS})/[\w./-]*\w\.(?:py|md|csv|json|h5|txt|svg|png|ipynb))\b"
 )

@@ -1,6 +1,6 @@
 """The counts of every board that was built, held against what is published and built again.
 
-`data/connect4_built.csv` is written by `scripts/record_counts.py` from finished tables.
+`tablebase/data/connect4_built.csv` is written by `scripts/record_counts.py` from finished tables.
 """
 
 from itertools import groupby

@@ -24,8 +24,8 @@ def plain_score(position: Position) -> int:
     if position.ply == CELLS:
         return 0
     best = -CELLS
-    for move in position.legal_moves():
-        after = position.play(move)
+    for move in position._numbers():
+        after = position._play(move)
         if after.outcome() == -1:
             return (CELLS + 1 - position.ply) // 2
         best = max(best, -plain_score(after) if after.outcome() is None else 0)
@@ -34,13 +34,13 @@ def plain_score(position: Position) -> int:
 
 def plain_scores(position: Position) -> list[int]:
     scores = [FULL] * WIDTH
-    for move in position.legal_moves():
-        after = position.play(move)
+    for move in position._numbers():
+        after = position._play(move)
         if after.outcome() == -1:
             score = (CELLS + 1 - position.ply) // 2
         else:
             score = 0 if after.outcome() == 0 else -plain_score(after)
-        scores[int(position.move_text(move)) - 1] = score
+        scores[int(position._text_of(move)) - 1] = score
     return scores
 
 
@@ -49,7 +49,7 @@ def test_scores_are_those_of_a_plain_search(service: Running) -> None:
     while tried < 12:
         position = board.start()
         while position.ply < 34 and not position.is_over():
-            position = position.play(rng.choice(position.legal_moves()))
+            position = position._play(rng.choice(position._numbers()))
         if position.is_over():
             continue
         tried += 1

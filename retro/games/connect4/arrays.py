@@ -28,6 +28,7 @@ ARRAYS = Arrays(
     count=lambda board: board.width,
     action=lambda _, number: number,
     number=lambda _, action: action,
+    kernel_numbers=lambda board: range(board.width),
     names=lambda _: ("stones of the side to move", "stones of the other side"),
     shape=lambda board: (board.height, board.width),
     planes=lambda board, states: two_colours(_places(board), states.ply, states.a, states.b),

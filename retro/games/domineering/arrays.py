@@ -77,6 +77,7 @@ ARRAYS = Arrays(
     count=lambda board: upright(board) + board.rows * (board.cols - 1),
     action=action_of,
     number=number_of,
+    kernel_numbers=lambda board: [1 << cell for cell in range(board.cells)],
     names=lambda _: ("covered cells", "1 where Vertical is to move"),
     shape=lambda board: (board.rows, board.cols),
     planes=_planes,

@@ -107,6 +107,7 @@ ARRAYS = Arrays(
     count=lambda board: board.cells * (board.pieces + 1) + board.pieces,
     action=action_of,
     number=number_of,
+    kernel_numbers=lambda board: range((board.cells + 1) * (board.pieces + 1)),
     names=_names,
     shape=lambda board: (board.side, board.side),
     planes=_planes,
