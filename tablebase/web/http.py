@@ -222,9 +222,9 @@ class Connection(asyncio.Protocol):
                 await self._send(None, self._site.refuse(503, "too many connections"))
                 return
             while await self._one():
-                pass
-        except (ConnectionError, TimeoutError):
-            pass
+                await asyncio.sleep(0)  # others have their turn, however much is asked here
+        except (ConnectionError, TimeoutError, asyncio.CancelledError):
+            pass  # a task that kept the last would keep this connection and its request
         finally:
             self._transport.close()
 
@@ -319,6 +319,8 @@ class Connection(asyncio.Protocol):
         return False
 
     async def _write(self, data: bytes) -> None:
+        if self._transport.is_closing():  # and nothing has been waited for since
+            raise ConnectionResetError
         self._transport.write(data)
         async with asyncio.timeout(WRITE_SECONDS):
             await self._writable.wait()

@@ -140,6 +140,8 @@ class Searches:
                 finally:
                     self._ending -= 1
                 raise
+            finally:
+                del answer  # its error knows this frame: together they would stay
 
     @contextlib.asynccontextmanager
     async def batch(self) -> AsyncIterator[Errand]:
@@ -209,7 +211,7 @@ class Searches:
             if oracle.board == board and with_tables is tables:
                 return self._oracles.pop(place)
         if len(self._oracles) + self.running > self.limits.searches:
-            self._oracles.pop(0)  # its memory is given back
+            vars(self._oracles.pop(0)[1]).pop("solver", None)  # its memory is given back now
         oracle = Oracle(
             board,
             tables,

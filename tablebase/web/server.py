@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import ctypes
 import os
 import secrets
 import signal
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
 
 BACKLOG = 512
 SWITCH_SECONDS = 0.0005  # the loop has its turn so soon, whatever threads compute in Python
+M_MMAP_THRESHOLD, M_ARENA_MAX = -3, -8  # of malloc.h
+LARGE_BYTES, MOST_ARENAS = 1 << 17, 2
 STOP_SECONDS = 1.0  # for an end in good order
 LOOPBACK_ADDRESSES = ("127.0.0.1", "::1", "localhost")
 
@@ -115,6 +118,7 @@ async def _serve(
 ) -> None:
     loop = asyncio.get_running_loop()
     sys.setswitchinterval(SWITCH_SECONDS)
+    _give_memory_back()
     stop = asyncio.Event()
     for name in (signal.SIGINT, signal.SIGTERM):
         with contextlib.suppress(NotImplementedError, ValueError, RuntimeError):
@@ -124,6 +128,17 @@ async def _serve(
         await stop.wait()
         _stop(children)
         _end_soon()
+
+
+def _give_memory_back() -> None:
+    """Have glibc map what is large by itself, so that it goes back to the system when it is freed.
+
+    Otherwise it learns from the first batch to keep such pieces among small ones that stay.
+    """
+    with contextlib.suppress(OSError, AttributeError, TypeError):
+        mallopt = ctypes.CDLL(None).mallopt
+        mallopt(M_MMAP_THRESHOLD, LARGE_BYTES)
+        mallopt(M_ARENA_MAX, MOST_ARENAS)
 
 
 def _stop(children: list[int]) -> None:
