@@ -7,8 +7,8 @@
 `memory` lets clients of every kind loose on a service of its own: kept connections, batches of
 10,000 positions, readers that never read, streams that are left, JSON bombs, half-closed
 connections, players that are left. It prints what the service holds before and after each round,
-against one that has searched once in every game and looked into the shipped table, and fails if more than 60 MB more stay, if the
-second round adds to them, or if a kept connection had a wrong answer.
+against one that has searched once in every game and looked into the shipped table. It fails if
+more than 60 MB more stay, if the second round adds to them, or if an answer was wrong.
 
 `waiting` asks single positions one after the other beside batches, looks of players and plans
 whose clients have left or stay, and prints how long the slowest took. `cpu` prints the CPU that
