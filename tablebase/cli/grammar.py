@@ -176,24 +176,29 @@ def _explain(command: Command, games: Iterable[str]) -> str:
 
 
 def find_command(words: Sequence[str], commands: Sequence[Command]) -> Command | None:
-    """The command among the words, wherever it stands; None if there are no words.
+    """The command among the words, wherever it stands; None if there are options only.
 
-    Which words are values of options the commands' own parsers know.
+    Which words are values of options the command's own parser knows.
     """
     names = {name: command for command in commands for name in (command.name, *command.aliases)}
     if words and words[0] in names:
         return names[words[0]]
-    parser = Parser(prog="tablebase", add_help=False, conflict_handler="resolve")
-    parser.add_argument("words", nargs="*")
-    for command in commands:
-        for action in make_parser(command)._actions:
-            if action.option_strings:
-                how = "store_true" if action.nargs == 0 else "store"
-                parser.add_argument(*action.option_strings, action=how)
-    found, _ = parser.parse_known_intermixed_args(list(words))
-    if found.words and found.words[0] not in names:
-        raise _unknown_command(found.words[0], names)
-    return names[found.words[0]] if found.words else None
+    wrong: UsageError | None = None
+    for word in words:
+        if word in names:
+            try:
+                found, _ = make_parser(names[word]).parse_known_intermixed_args(list(words))
+            except UsageError as error:
+                wrong = wrong or error
+            else:
+                if found.command == word:
+                    return names[word]
+    if wrong is not None:
+        raise wrong
+    others = [word for word in words if not word.startswith("-")]
+    if others:
+        raise _unknown_command(others[0], names)
+    return None
 
 
 def _unknown_command(word: str, names: Iterable[str]) -> UsageError:
