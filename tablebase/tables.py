@@ -135,6 +135,7 @@ class Table(Closing, Mapping[object, Probe]):
         self._length: int | None = None
 
     def close(self) -> None:
+        """Give the file back; a table that is asked later says that it is closed."""
         self.reader.close()
 
     def __reduce__(self) -> tuple[object, ...]:
