@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from types import FrameType
 
 SOON = 0.05  # seconds
+BUILD = ("tablebase.building.build", "build")  # the function that builds
 # Bytes: Python, numpy, numba and h5py take 350 MB of it, compiling a build 200 MB more.
 ADDRESS_SPACE = 640_000_000
 EXIT_TERMINATED = 128 + signal.SIGTERM
@@ -43,8 +44,7 @@ def _guarded(module: str) -> int:
         """A polite request to stop, of a service manager, say, is a Ctrl-C."""
         received.append(number)
         if _is_importing(frame):
-            # What is raised there may be caught, or come out as another error, and there is
-            # nothing to tidy up.
+            # What is raised there may be caught, or come out as another error.
             status = _interrupted()
             os._exit(EXIT_TERMINATED if number == signal.SIGTERM else status)
         signal.default_int_handler(number, frame)
@@ -62,6 +62,10 @@ def _guarded(module: str) -> int:
         status = error.exit_code
     except KeyboardInterrupt:
         status = _interrupted()
+    except Exception:
+        if not received:
+            raise
+        status = _interrupted()  # an import that was interrupted may say that it failed
     return EXIT_TERMINATED if signal.SIGTERM in received and status == EXIT_INTERRUPTED else status
 
 
@@ -83,10 +87,14 @@ def _require_address_space() -> None:
 
 
 def _is_importing(frame: FrameType | None) -> bool:
-    """Whether a module is being imported in the code that a signal met."""
-    while frame is not None and frame.f_code.co_filename != "<frozen importlib._bootstrap>":
+    """Whether a signal met an import, but no build, which tidies up and says what is kept."""
+    is_importing = False
+    while frame is not None:
+        if (frame.f_globals.get("__name__"), frame.f_code.co_name) == BUILD:
+            return False
+        is_importing |= frame.f_code.co_filename == "<frozen importlib._bootstrap>"
         frame = frame.f_back
-    return frame is not None
+    return is_importing
 
 
 def _interrupted() -> int:

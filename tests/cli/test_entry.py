@@ -72,6 +72,26 @@ def test_a_signal_ends_an_import(
     assert (process.returncode, err) == (status, "interrupted\n")
 
 
+@pytest.mark.skipif(not hasattr(os, "kill"), reason="signals of POSIX")
+def test_a_build_that_imports_says_what_it_keeps(tmp_path: Path) -> None:
+    (tmp_path / "distributed.py").write_text(WAITS.format("time.sleep(60)"))
+    folders = [str(tmp_path), str(Path(__file__).parents[2])]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tablebase", "build", "3x3", "--cluster", "local"],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(folders)},
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "here\n"
+    process.send_signal(signal.SIGTERM)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == entry.EXIT_TERMINATED
+    assert err.endswith("interrupted; so short a build begins again\n")
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems do not keep to the limit")
 @pytest.mark.parametrize("command", ["tablebase", "build_tablebase"])
 @pytest.mark.parametrize("megabytes", [60, 200, 400])
