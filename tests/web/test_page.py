@@ -50,6 +50,11 @@ def play_on(visitor: Visitor, choose: Any) -> int:
     raise AssertionError("the game does not end")
 
 
+def test_links_of_another_page_open_here(visitor: Visitor) -> None:
+    visitor.open(pos="4453")
+    visitor.wait("4/4")
+
+
 @pytest.mark.parametrize("board", BOARDS, ids=IDS)
 def test_every_game_is_played_to_its_end_by_mouse(board: dict[str, str], visitor: Visitor) -> None:
     visitor.open(**board)
