@@ -162,7 +162,14 @@ class Probe(_Probe):
 
 
 class Line(NamedTuple):
-    """Best play from a position to the end of the game; at least one move."""
+    """Best play from a position to the end of the game; at least one move.
+
+    >>> import tablebase as tb
+    >>> with tb.oracle("tictactoe", memory="1M") as oracle:
+    ...     line = oracle.best_line("b2 a2")
+    >>> line, line.plies, line.end.returns
+    (Line('b2 a2', mnk 3x3: a1 c3 b1 c1 b3), 5, (1, -1))
+    """
 
     position: Position
     moves: list[RatedMove]

@@ -130,7 +130,9 @@ def open_tables(board: Board, folder: Path | str | None = None) -> list[Table]:
     return tables
 
 
-def analyse(position: object = "", board: Board | str = "", *, folder: Path | None = None) -> Probe:
+def analyse(
+    position: object = "", board: Board | str = "", *, folder: Path | str | None = None
+) -> Probe:
     """The value and distance of a position and of every move: one question in one call.
 
     `board` is the usual 7x6 unless it is named or the position has one. Tables that are there
@@ -147,7 +149,7 @@ def solve(
     board: Board | str = "",
     *,
     strong: bool = False,
-    folder: Path | None = None,
+    folder: Path | str | None = None,
 ) -> Solution:
     """The value of a position, finished or not; with `strong` also its distance.
 
@@ -160,7 +162,7 @@ def solve(
 MOST_KEPT = 8  # oracles of `analyse` and `solve`
 
 
-def _kept_for(position: object, board: Board | str, folder: Path | None) -> Oracle:
+def _kept_for(position: object, board: Board | str, folder: Path | str | None) -> Oracle:
     """The oracle of a question; another one once there are other tables."""
     if not board and isinstance(position, Position):
         board = position.board
@@ -172,7 +174,7 @@ def _kept_for(position: object, board: Board | str, folder: Path | None) -> Orac
 
 
 @lru_cache(maxsize=MOST_KEPT)
-def _keep(board: Board, folder: Path | None, stamps: tuple[tuple[str, int], ...]) -> Oracle:
+def _keep(board: Board, folder: Path | str | None, stamps: tuple[tuple[str, int], ...]) -> Oracle:
     return oracle(board, folder=folder)
 
 

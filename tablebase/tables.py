@@ -127,6 +127,16 @@ class Table(Closing, Mapping[object, Probe]):
     Who asks while another thread closes it gets the right answer or `StorageError`, which says
     that the table is closed. A table is pickled as its path and digest, and opened again where
     it is unpickled.
+
+    >>> import tablebase as tb
+    >>> table = tb.open_tablebase("7x6")       # its first plies come with the package
+    >>> table.value, table.plies, table.has_distances, table.title
+    (WIN, range(0, 13), True, 'connect4-7x6')
+    >>> table.probe_wdl("44"), table.probe_plies("44"), table.probe("44").best
+    (WIN, 39, [RatedMove('4', WIN in 39)])
+    >>> table.get_wdl("4444441111112"), sum(1 for position, value in table.positions(2))
+    (None, 49)
+    >>> table.close()
     """
 
     def __init__(self, reader: Reader) -> None:

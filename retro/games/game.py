@@ -68,7 +68,13 @@ P = TypeVar("P", bound="Position")
 
 
 class States(NamedTuple):
-    """Many positions of one board as kernels take them; `Board.states` makes them."""
+    """Many positions of one board as kernels take them; `Board.states` makes them.
+
+    >>> from retro.games.catalogue import make_board
+    >>> states = make_board("mnk", "3x3").states(["", "b2", "b2 a1"])
+    >>> states.size, states.ply.tolist()
+    (3, [0, 1, 2])
+    """
 
     a: NDArray[np.uint64]
     b: NDArray[np.uint64]
@@ -182,7 +188,15 @@ class Rules(Protocol):
 
 
 class Board(ABC):
-    """A game with its size and options. Boards are equal when those are."""
+    """A game with its size and options. Boards are equal when those are.
+
+    >>> from retro.games.catalogue import make_board
+    >>> board = make_board("mnk 4x3")
+    >>> board, board.cells, board.last_ply, board.options, board.players
+    (Board('mnk 4x3'), 12, 12, {'connect': '3'}, ('X', 'O'))
+    >>> board.start(), str(board), board.name
+    (Position('', mnk 4x3, X to move), 'mnk 4x3', 'mnk-4x3-connect3')
+    """
 
     game_name: ClassVar[str]
 

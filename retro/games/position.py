@@ -39,7 +39,18 @@ POSITION_NAMES = (
 
 
 class Position(ABC):
-    """A board with stones on it. Frozen: two are equal when all that matters for play is."""
+    """A board with stones on it. Frozen: two are equal when all that matters for play is.
+
+    >>> from retro.games.catalogue import make_board
+    >>> position = make_board("tictactoe").position("b2 a1")
+    >>> position.ply, position.side_to_move, position.mover_name, position.text
+    (2, 'first', 'X', 'b2 a1')
+    >>> after = position.play_all(["c3", "a2", "a3", "c1"])
+    >>> after.is_over(), after.outcome(), [str(move) for move in after.moves], after.undo().ply
+    (False, None, ['b3', 'c2', 'b1'], 5)
+    >>> position.play_all(["a2", "b1", "c2"]).is_over()
+    True
+    """
 
     board: Board
     history: tuple[int, ...] | None  # the moves that led here; None when nobody knows
