@@ -69,7 +69,7 @@ def oracle(
     folder: Path | str | None = None,
     memory: str | int = DEFAULT_MEMORY,
     time_limit: float | None = None,
-    threads: int = 1,
+    threads: int | None = None,
     leaves: LeavesMode = "auto",
     before_search: Callable[[str], None] = lambda _: None,
     report: Callable[[int, float, str], None] = lambda *_: None,
@@ -192,7 +192,7 @@ class Oracle(Closing):
         *,
         memory: str | int = DEFAULT_MEMORY,
         time_limit: float | None = None,
-        threads: int = 1,
+        threads: int | None = None,
         leaves: LeavesMode = "auto",
         slice_nodes: int = 0,
     ) -> None:

@@ -101,6 +101,7 @@ class Players:
             open_tables(self.board, means.folder),
             memory=means.memory,
             time_limit=share if means.time_limit is None else means.time_limit,
+            threads=1,
             slice_nodes=SLICE_NODES,
         )
         found.report = lambda *facts: self.report(*facts)

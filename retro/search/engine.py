@@ -54,7 +54,7 @@ class Options(NamedTuple):
     """How to search."""
 
     memory: int  # bytes of the transposition table
-    threads: int = 1
+    threads: int | None = 1  # None: two, once a search is long and if a core is free
     leaves: LeavesMode = "auto"
     slice_nodes: int = 0  # of the engine of Connect Four; 0: as it likes
 
@@ -63,7 +63,7 @@ class Options(NamedTuple):
         if self.memory < LEAST_MEMORY:
             least = f"a search needs at least {LEAST_MEMORY:,} bytes of memory"
             raise BadTextError(f"{least}; this one may use {self.memory:,}")
-        if self.threads < 1:
+        if self.threads is not None and self.threads < 1:
             raise BadTextError(f"found {self.threads} threads, wanted at least one")
         if self.leaves not in get_args(LeavesMode):
             wanted = ", ".join(get_args(LeavesMode))

@@ -68,7 +68,8 @@ class Solver:
         them that has plies to come serves long searches of Connect Four as leaves.
     threads
         Threads that share the transposition table, from the second slice of a search on;
-        only Connect Four's engine uses more than one.
+        only Connect Four's engine uses more than one. None: one, and two once a search has
+        taken a second, if a core is free. The answers are the same.
     time_limit
         Seconds per question, however many searches that means; `TimeLimitError` when
         they are over, never a guess.
@@ -106,7 +107,7 @@ class Solver:
         *,
         memory: str | int = DEFAULT_MEMORY,
         tables: Sequence[Table] = (),
-        threads: int = 1,
+        threads: int | None = None,
         time_limit: float | None = None,
         report: Callable[[int, float, str], None] = lambda *_: None,
         leaves: LeavesMode = "auto",

@@ -56,7 +56,7 @@ def _add_solver_options(parser: argparse.ArgumentParser) -> None:
     add_grid(parser)
     add_folder(parser)
     add_search(parser)
-    add_threads(parser, default=1)
+    add_threads(parser, shown="1; 2 after a second, if a core is free")
     add_leaves(parser)
 
 

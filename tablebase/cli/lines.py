@@ -56,7 +56,7 @@ class Task:
     folder: Path | None
     memory: int
     time_limit: float | None
-    threads: int
+    threads: int | None
 
 
 class Row(NamedTuple):
@@ -94,7 +94,7 @@ def lines_command(asked: Asked, *, is_analysis: bool) -> int:
         raise BadTextError("--lines reads positions from lines: leave out the other position")
     task = Task(
         asked.board(), is_analysis, is_analysis or options.strong, options.dir, options.memory,
-        options.time_limit, options.threads,
+        options.time_limit, options.threads or (1 if options.jobs > 1 else None),
     )  # fmt: skip
     status = 0
     with open_lines(options.lines) as lines:

@@ -43,7 +43,7 @@ def open_oracle(asked: Asked, board: Board | None = None, *, says_why: bool = Tr
 
     options = asked.options
     limits = {"memory": options.memory, "time_limit": options.time_limit}
-    limits |= {"threads": getattr(options, "threads", None) or 1}
+    limits |= {"threads": getattr(options, "threads", None)}
     limits |= {"leaves": getattr(options, "leaves", "auto")}
     if getattr(options, "any_counts", False) and board is not None:
         found = Oracle(board, [], **limits)  # no table holds positions that no play leads to

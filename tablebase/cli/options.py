@@ -97,12 +97,10 @@ def add_leaves(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_threads(parser: argparse.ArgumentParser, default: int | None = None) -> None:
-    shown = "all cores" if default is None else default
+def add_threads(parser: argparse.ArgumentParser, shown: str = "all cores") -> None:
     parser.add_argument(
         "--threads",
         type=at_most(MOST_THREADS),
-        default=default,
         metavar="N",
         help=f"use N threads (default: {shown})",
     )

@@ -217,6 +217,7 @@ class Searches:
             tables,
             memory=self.limits.memory,
             time_limit=self.limits.seconds,
+            threads=1,
             slice_nodes=SLICE_NODES,
         )
         return tables, oracle

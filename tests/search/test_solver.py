@@ -7,6 +7,7 @@ import pytest
 from catalogue_cases import impossible, small_board
 from plain import connect4 as naive
 
+from retro import cores
 from retro.errors import (
     BadTextError,
     GameOverError,
@@ -17,6 +18,7 @@ from retro.errors import (
 from retro.games.catalogue import NAMES, make_board
 from retro.games.connect4.rules import Connect4Board, Connect4Position
 from retro.search import Solver
+from retro.search.connect4 import search
 from tablebase.tables import open_tablebase
 
 GAME = naive.Game(4, 4, 3)
@@ -182,6 +184,44 @@ def test_threads_that_share_a_table_agree_with_one(monkeypatch: pytest.MonkeyPat
         moves = "".join(str(column) for column in rng.integers(1, 6, rng.integers(0, 6)))
         one, many = (s.solve(moves, strong=True) for s in (alone, shared))
         assert (one.value, one.plies) == (many.value, many.plies), moves
+
+
+@pytest.mark.parametrize(
+    ("asked", "seconds", "free", "helpers"),
+    [
+        (None, 0, 1, 1),
+        (None, 0, 3, 1),
+        (None, 0, 0, 0),
+        (None, 60, 1, 0),
+        (1, 0, 1, 0),
+        (3, 60, 0, 2),
+    ],
+)
+def test_a_long_search_takes_a_second_thread_if_a_core_is_free(
+    monkeypatch: pytest.MonkeyPatch, asked: int | None, seconds: float, free: int, helpers: int
+) -> None:
+    made = []
+    make_helper = search.make_helper
+    monkeypatch.setattr(search, "SECONDS_ALONE", seconds)
+    monkeypatch.setattr(search, "free_cores", lambda: free)
+    monkeypatch.setattr(search, "make_helper", lambda *of: made.append(of) or make_helper(*of))
+    solver = Solver("6x5", memory="16M", threads=asked, slice_nodes=10_000)
+    found = solver.solve("", strong=True)
+    assert (found.value, found.plies) == (0, 30)
+    assert len(made) == helpers
+
+
+@pytest.mark.parametrize(("running", "free"), [(1, 3), (2, 2), (4, 0), (9, 0)])
+def test_cores_are_free_that_nobody_works_on(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, running: int, free: int
+) -> None:
+    monkeypatch.setattr(cores, "RUNNING", tmp_path / "loadavg")
+    monkeypatch.setattr("os.cpu_count", lambda: 4)
+    monkeypatch.setattr(cores, "available_cores", lambda: 4)
+    (tmp_path / "loadavg").write_text(f"8.00 8.00 8.00 {running}/300 12345\n")
+    assert cores.free_cores() == free
+    monkeypatch.setattr(cores, "available_cores", lambda: 2)
+    assert cores.free_cores() == min(free, 1)
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3])

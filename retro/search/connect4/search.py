@@ -1,8 +1,9 @@
 """A question to the engine of Connect Four in slices of nodes, on threads, with tables as leaves.
 
     slice 1      one thread; most questions end here
-    slice 2...   all threads; once a search is long, the plies of a table that follow
-                 the position are read as perfect leaves, if one has them
+    slice 2...   all threads, or two after a second if a core is free; once a search is
+                 long, the plies of a table that follow the position are read as perfect
+                 leaves, if one has them
 
 Every thread keeps its place between slices, so that each slice is progress however small
 the transposition table is, and so does every question: others may be asked in between (`turns`).
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
 
 import numpy as np
 
+from retro.cores import free_cores
 from retro.errors import IllegalPositionError
 from retro.games.values import DRAW, LOSS
 from retro.search.connect4.goals import (
@@ -49,6 +51,7 @@ if TYPE_CHECKING:
 
 QUICK_NODES = 40_000  # as long as two looks at a table of 7x6 without kernels
 FIRST_NODES = 400_000  # as long as the first look, for which a half of the board is counted
+SECONDS_ALONE = 1.0  # of a search, before it takes a core from others
 THREAD_NODES = 50_000  # a thread looks so often whether another one is done
 LEAVES_AFTER_NODES = 1_000_000  # reading a table takes seconds: not for a search that is quicker
 JUDGED_AFTER = 20_000  # questions to a table before it is judged whether they pay
@@ -134,14 +137,15 @@ class Connect4Search:
                     self._use_leaves(asked, strong)
                 answer = self._alone(team, asked, strong, self._slice_nodes, known)
                 is_helped = self._has_asked_leaves()
-            nodes = answer.nodes
+            nodes, threads = answer.nodes, self._options.threads or 1
             while not answer.done:
                 watch.look(nodes, open_window(self._engine.board, answer, asked.both))
                 with self._turns.take(watch, nodes):
                     make_room(self._engine)
                     if nodes >= LEAVES_AFTER_NODES:
                         self._use_leaves(asked, strong)
-                    answer = self._slice(team, asked, strong, known)
+                    threads = max(threads, self._threads(watch))
+                    answer = self._slice(team, threads, asked, strong, known)
                     is_helped |= self._has_asked_leaves()
                 nodes += answer.nodes
         is_helped |= known is not None
@@ -243,16 +247,25 @@ class Connect4Search:
         engine = with_scratch(self._engine, team[0])
         return solve_checked(engine, asked.mover, asked.both, strong, most, known)
 
-    def _slice(self, team: list[Stack], asked: Asked, strong: bool, known: int | None) -> Answer:
-        """Search some more with all threads of a team: the best answer, the nodes of all.
+    def _threads(self, watch: Watch) -> int:
+        """How many may search now. Once it was two, a question keeps them."""
+        if self._options.threads is not None:
+            return self._options.threads
+        is_long = watch.deadline.spent >= SECONDS_ALONE
+        return 2 if is_long and free_cores() else 1
+
+    def _slice(
+        self, team: list[Stack], threads: int, asked: Asked, strong: bool, known: int | None
+    ) -> Answer:
+        """Search some more with so many threads of a team: the best answer, the nodes of all.
 
         Every word of the shared table is read and written whole and says something
         proved, so whoever is done first is right. None of them is left when the turn is over.
         """
         most = self._slice_nodes
-        if self._options.threads == 1:
+        if threads == 1:
             return self._alone(team, asked, strong, most, known)
-        for number in range(len(team), self._options.threads):
+        for number in range(len(team), threads):
             team.append(make_helper(self._engine, team[0], number))
         is_over = Event()
 
@@ -266,8 +279,8 @@ class Connect4Search:
                 if is_over.is_set() or nodes >= most:
                     return answer._replace(nodes=nodes)
 
-        engines = [with_scratch(self._engine, stack) for stack in team]
-        with ThreadPoolExecutor(self._options.threads) as pool:
+        engines = [with_scratch(self._engine, stack) for stack in team[:threads]]
+        with ThreadPoolExecutor(threads) as pool:
             try:
                 answers = list(pool.map(ask, engines))
             finally:
