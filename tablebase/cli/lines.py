@@ -14,11 +14,9 @@ import contextlib
 import json
 import re
 import sys
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
-from multiprocessing import get_context
 from typing import TYPE_CHECKING, NamedTuple
 
 from retro.answers import Solution
@@ -125,6 +123,9 @@ def _answered(task: Task, lines: Iterator[tuple[int, str]], jobs: int) -> Iterat
         while some := list(islice(lines, AT_ONCE)):
             yield from answer(task, some)
         return
+    from concurrent.futures import ProcessPoolExecutor  # not for every command: 15 ms
+    from multiprocessing import get_context
+
     with ProcessPoolExecutor(jobs, get_context("spawn")) as pool:
         waiting = []
         while some := list(islice(lines, JOB_LINES)):
