@@ -80,7 +80,7 @@ def test_moves_have_the_values_of_naive_for_the_player_who_makes_them(table, tru
         i for i, t in enumerate(texts) if naive.EMPTY in t and not naive.line_is_complete(GAME, t)
     ]
     for i in rng.choice(unfinished, 300, replace=False):
-        probe = table.probe((int(first[i]), int(second[i])))
+        probe = table.probe(table.board.unpack(int(first[i]), int(second[i])))
         after = naive.successors(GAME, texts[i])
         assert {m.number: m.value for m in probe.moves} == {c: -known[t] for c, t in after.items()}
         assert {m.number for m in probe.moves if m.plies == 1} == {
@@ -103,7 +103,7 @@ def test_a_lost_position_has_only_losing_moves(table_5x4):
 
 def test_moves_are_ordered_wins_first_ends_first_centre_first():
     def move(column, value, plies=None):
-        return RatedMove(str(column + 1), column, value, plies)
+        return RatedMove(str(column + 1), column, value, plies, loss=1 - value)
 
     ordered = [
         move(0, 1, 1), move(4, 1, 7), move(2, 1), move(1, 1), move(3, 1),

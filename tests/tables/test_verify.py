@@ -375,9 +375,9 @@ def test_a_truncated_table_is_damaged(copy: Path, part: float) -> None:
 def test_a_full_check_that_does_not_fit_is_refused_at_once(
     copy: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tablebase.halves.check.available_memory", lambda: 100_000)
+    monkeypatch.setattr("tablebase.halves.check.available_memory", lambda: 10_000)
     asked: list[str] = []
-    with pytest.raises(DoesNotFitError, match=r"level full takes .* of memory, 100 kB are free"):
+    with pytest.raises(DoesNotFitError, match=r"level full takes .* of memory, 10 kB are free"):
         verify(copy, "full", report=lambda what, *_: asked.append(what))
     assert asked == []
     assert verify(copy, "sample").positions > 0
