@@ -32,7 +32,7 @@ BOARDS = (
     ("domineering 6x6", 4),
     ("mnk 4x4 connect=4", 6),
     ("notakto 4x4", 4),
-    ("puissance-plus 4x3 target=5 values=121/232/232/121", 4),
+    ("puissance-plus 3x3 target=5 values=121/232/121", 2),
     ("quarto", 18),
     ("mnk 13x5 connect=5", 61),
 )
