@@ -144,7 +144,7 @@ def require_counts(path: Source, ply: int, record: object, prefix: str = "") -> 
     """The counts of a ply are numbers of positions, and make up their sum."""
     names = ("positions", "win", "draw", "loss", "terminal")
     positions, *rest = (getattr(record, prefix + name) for name in names)
-    is_sound = all(0 <= count <= positions <= MOST_COUNT for count in rest)
+    is_sound = min(rest) >= 0 and max(rest) <= positions <= MOST_COUNT
     require(path, is_sound and sum(rest[:3]) == positions, f"ply {ply} has impossible counts")
 
 
@@ -180,15 +180,16 @@ def require_arrays(path: Source, group: h5py.Group, arrays: Iterable[Wanted]) ->
     """Refuse a ply that does not have just these arrays."""
     for wanted in arrays:
         dataset = _own(path, group, wanted.name)
-        name = f"{group.name}/{wanted.name}"
-        require(path, dataset.dtype == np.dtype(wanted.dtype), f"{name} is {dataset.dtype}")
-        require(
-            path,
-            dataset.shape == (wanted.items,),
-            f"{name} has shape {dataset.shape}, wanted {wanted.items:,} items",
-        )
         chunks = (min(wanted.items, wanted.chunk),) if wanted.items else None
-        require(path, dataset.chunks == chunks, f"{name} has chunks of {dataset.chunks}")
+        wrong = ""
+        if dataset.dtype != np.dtype(wanted.dtype):
+            wrong = f"is {dataset.dtype}"
+        elif dataset.shape != (wanted.items,):
+            wrong = f"has shape {dataset.shape}, not {wanted.items:,} items"
+        elif dataset.chunks != chunks:
+            wrong = f"has chunks of {dataset.chunks}"
+        if wrong:
+            raise DamagedFileError(f"{path} is no table: {group.name}/{wanted.name} {wrong}")
 
 
 def read_plain(path: Source, group: h5py.Group, name: str, nbytes: int) -> bytes:
@@ -203,13 +204,13 @@ def read_plain(path: Source, group: h5py.Group, name: str, nbytes: int) -> bytes
 
 def _own(path: Source, group: h5py.Group, name: str) -> h5py.Dataset:
     """A data set that lies in this file: no link, no view of others, nothing kept elsewhere."""
-    link = group.get(name, getlink=True)
-    require(path, isinstance(link, h5py.HardLink), f"{group.name}/{name} is not there")
-    dataset = group[name]
-    require(path, isinstance(dataset, h5py.Dataset), f"{group.name}/{name} is no array")
-    is_elsewhere = dataset.is_virtual or dataset.external
-    require(path, not is_elsewhere, f"{group.name}/{name} lies in other files")
-    return dataset
+    is_there = isinstance(group.get(name, getlink=True), h5py.HardLink)
+    dataset = group[name] if is_there else None
+    is_array = isinstance(dataset, h5py.Dataset)
+    if is_array and not (dataset.is_virtual or dataset.external):
+        return dataset
+    what = "lies in other files" if is_array else "is no array" if is_there else "is not there"
+    raise DamagedFileError(f"{path} is no table: {group.name}/{name} {what}")
 
 
 def own_group(path: Source, file: h5py.File, name: str) -> h5py.Group:

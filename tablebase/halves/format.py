@@ -110,6 +110,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from retro.games.connect4.rules import Connect4Board, Connect4Position
@@ -149,16 +150,16 @@ class Header:
     counts: int = field(default=1, metadata=LEFT_OUT)
     distances: int = field(default=0, metadata=LEFT_OUT)
 
-    @property
+    @cached_property
     def board(self) -> Connect4Board:
         return Connect4Board(self.width, self.height, self.connect)
 
-    @property
+    @cached_property
     def root_position(self) -> Connect4Position:
         """The position that the table starts from."""
         return read_moves(self.board, self.root)
 
-    @property
+    @cached_property
     def cut(self) -> tuple[Connect4Board, int, Connect4Position]:
         """What the ranks depend on."""
         return self.board, self.left_columns, self.root_position
@@ -173,7 +174,7 @@ class Header:
         """The plies whose values are in the file."""
         return range(self.first_ply, self.last_ply + 1)
 
-    @property
+    @cached_property
     def counted_plies(self) -> range:
         """The plies that have counts: all from that of the root."""
         return range(len(self.root), self.board.cells + 1)
@@ -185,7 +186,9 @@ class Header:
 
     def planes(self, ply: int) -> tuple[str, ...]:
         """The names of a ply's planes."""
-        numbers = Planes(self.board.cells, bool(self.distances)).numbers(ply)
+        if not self.distances:
+            return PLANES
+        numbers = Planes(self.board.cells, distances=True).numbers(ply)
         return (*PLANES, *(f"number-{bit}" for bit in range(numbers)))
 
 

@@ -156,7 +156,7 @@ class Sight:
         occupied = position.first | position.second
         heights = enumerate(map(position.height, range(board.width)))
         self.playable = [c * board.stride + high for c, high in heights if high < board.height]
-        self.empty = sum(board.column_mask(c) for c in range(board.width)) & ~occupied
+        self.empty = board.full & ~occupied
         self.problems = problems_of(position)
         self.own = [line for line in board.lines if not line & position.first]
         self.through = [0] * (board.width * board.stride)

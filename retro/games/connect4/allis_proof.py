@@ -111,7 +111,7 @@ def _columns(board: Connect4Board, squares: int) -> int:
 
 @cache
 def _masks(board: Connect4Board) -> tuple[int, ...]:
-    return tuple(board.column_mask(column) for column in range(board.width))
+    return board.columns
 
 
 class _Cover:

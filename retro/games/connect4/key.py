@@ -22,7 +22,7 @@ def mirror(board: Connect4Board, first: int, second: int) -> tuple[int, int]:
     """Both players' stones with left and right exchanged."""
 
     def flip(stones: int) -> int:
-        columns = [stones & board.column_mask(c) for c in range(board.width)]
+        columns = [stones & cells for cells in board.columns]
         return sum(
             (bits >> (c * board.stride)) << ((board.width - 1 - c) * board.stride)
             for c, bits in enumerate(columns)
@@ -39,7 +39,7 @@ def plies_of(a: Words, b: Words) -> NDArray[np.int64]:
 
 def is_state(board: Connect4Board, a: Words, b: Words) -> NDArray[np.bool_]:
     """On the board and no cell twice; `check` asks more."""
-    on_board = np.uint64(sum(board.column_mask(c) for c in range(board.width)))
+    on_board = np.uint64(board.full)
     zero = np.uint64(0)
     found: NDArray[np.bool_] = ((a | b) & ~on_board == zero) & (a & b == zero)
     return found

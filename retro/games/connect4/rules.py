@@ -92,11 +92,11 @@ class Connect4Board(LineBoard):
         """What the winner has."""
         return f"{self.connect} in a line"
 
-    @property
+    @cached_property
     def cells(self) -> int:
         return self.width * self.height
 
-    @property
+    @cached_property
     def stride(self) -> int:
         """Bits per column: its cells and one guard."""
         return self.height + 1
@@ -125,13 +125,15 @@ class Connect4Board(LineBoard):
                         found.append(line)
         return tuple(found)
 
-    def column_mask(self, column: int) -> int:
-        return ((1 << self.height) - 1) << (column * self.stride)
+    @cached_property
+    def columns(self) -> tuple[int, ...]:
+        """The cells of each column."""
+        return tuple(((1 << self.height) - 1) << (c * self.stride) for c in range(self.width))
 
     @cached_property
     def full(self) -> int:
         """Every cell."""
-        return sum(self.column_mask(column) for column in range(self.width))
+        return sum(self.columns)
 
     @cached_property
     def feet(self) -> tuple[int, ...]:
@@ -201,8 +203,8 @@ class Connect4Board(LineBoard):
 
     def require_gravity(self, stones: int) -> None:
         """Raise if a stone, whoever's, has an empty cell beneath it."""
-        for column in range(self.width):
-            bits = (stones & self.column_mask(column)) >> (column * self.stride)
+        for column, cells in enumerate(self.columns):
+            bits = (stones & cells) >> (column * self.stride)
             if bits & (bits + 1):
                 raise IllegalPositionError(f"a stone floats in column {column + 1}")
 
@@ -224,7 +226,7 @@ class Connect4Position(StonesPosition):
     board: Connect4Board
 
     def height(self, column: int) -> int:
-        return ((self.first | self.second) & self.board.column_mask(column)).bit_count()
+        return ((self.first | self.second) & self.board.columns[column]).bit_count()
 
     def _numbers(self) -> list[int]:
         """The columns, counted from 0, that take one more stone; none once the game is over."""
@@ -292,8 +294,7 @@ class Connect4Position(StonesPosition):
         moves leads here; `find_moves` answers that.
         """
         board, stones = self.board, self.first | self.second
-        on_board = sum(board.column_mask(c) for c in range(board.width))
-        if self.first < 0 or self.second < 0 or stones & ~on_board:
+        if self.first < 0 or self.second < 0 or stones & ~board.full:
             raise IllegalPositionError(f"a stone lies outside the board {board}")
         if self.first & self.second:
             raise IllegalPositionError("a cell holds stones of both players")
