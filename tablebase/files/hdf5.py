@@ -177,9 +177,12 @@ def from_attributes(kind: type[Content], found: Mapping[str, object], **known: o
         "str": read_text,
         "tuple[int, ...]": read_integers,
     }
-    silent = [f.name for f in fields(kind) if f.metadata.get("left_out") and f.name not in found]
-    wanted = [field for field in fields(kind) if field.name not in (*known, *silent)]
-    return kind(**{f.name: read[str(f.type)](found[f.name]) for f in wanted}, **known)
+    content = dict(known)
+    for field in fields(kind):
+        is_silent = field.metadata.get("left_out") and field.name not in found
+        if field.name not in known and not is_silent:
+            content[field.name] = read[str(field.type)](found[field.name])
+    return kind(**content)
 
 
 def root_attributes(file: File, path: Source) -> dict[str, object]:

@@ -21,6 +21,7 @@ import contextlib
 import errno
 import os
 import re
+from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple, TypeGuard
 
 import h5py
@@ -140,10 +141,16 @@ def read_text(attribute: object) -> str:
     return text
 
 
+# A record counts positions and, where symmetry is not trivial, one of each class.
+_COUNTS = {
+    prefix: attrgetter(*(prefix + name for name in ("positions", "win", "draw", "loss", "terminal")))
+    for prefix in ("", "canonical_")
+}
+
+
 def require_counts(path: Source, ply: int, record: object, prefix: str = "") -> None:
     """The counts of a ply are numbers of positions, and make up their sum."""
-    names = ("positions", "win", "draw", "loss", "terminal")
-    positions, *rest = (getattr(record, prefix + name) for name in names)
+    positions, *rest = _COUNTS[prefix](record)
     is_sound = min(rest) >= 0 and max(rest) <= positions <= MOST_COUNT
     require(path, is_sound and sum(rest[:3]) == positions, f"ply {ply} has impossible counts")
 

@@ -69,6 +69,7 @@ class HalvesReader(Closing):
         self._asked = 0
         self._blocks: tuple[int, Blocks] | None = None
         self.path = path
+        self.header: Header = self._file.header
         self.board: Connect4Board = self.header.board
         self.root: Connect4Position = self.header.root_position
         self.value, self.digest = self._file.value, self._file.digest
@@ -78,10 +79,6 @@ class HalvesReader(Closing):
 
     def require_open(self) -> None:
         self._file.require_open()
-
-    @property
-    def header(self) -> Header:
-        return self._file.header
 
     @property
     def size(self) -> int:
@@ -243,9 +240,12 @@ class HalvesReader(Closing):
         self._require_reached(position)
         return settle(position, self._whole_ply)
 
-    def _require_reached(self, position: Position) -> None:
-        self._require_covered(np.array([position.ply]))
-        self._require_root(*(np.array([word], np.uint64) for word in position._state))
+    def _require_reached(self, position: Connect4Position) -> None:
+        is_covered = self.header.first_ply <= position.ply <= self.header.last_ply
+        lacking = self.root.first & ~position.first | self.root.second & ~position.second
+        if not is_covered or lacking:  # say so as of many
+            self._require_covered(np.array([position.ply]))
+            self._require_root(*(np.array([word], np.uint64) for word in position._state))
 
     def _bits(self, settled: Connect4Position) -> list[int]:
         """The bits that the planes have of a position that is not blank."""
@@ -479,12 +479,15 @@ def settle(position: Connect4Position, whole_ply: int) -> tuple[Connect4Position
     """
     sign = 1
     while position.ply != whole_ply:
-        board, threats = position.board, []
-        for column in position._numbers():
-            cell = board.bit(column, position.height(column))
-            if board.has_line(position.mover | cell):
+        board, mover, opponent = position.board, position.mover, position.opponent
+        threats = []
+        for column, cells in enumerate(board.columns):
+            cell = ((mover | opponent) & cells) + board.feet[column]
+            if not cell & cells:
+                continue  # the column is full
+            if board.has_line(mover | cell):
                 return position, sign, WIN
-            if board.has_line(position.opponent | cell):
+            if board.has_line(opponent | cell):
                 threats.append(column)
         if len(threats) > 1:
             return position, sign, LOSS
