@@ -142,10 +142,8 @@ def read_text(attribute: object) -> str:
 
 
 # A record counts positions and, where symmetry is not trivial, one of each class.
-_COUNTS = {
-    prefix: attrgetter(*(prefix + name for name in ("positions", "win", "draw", "loss", "terminal")))
-    for prefix in ("", "canonical_")
-}
+_NAMES = ("positions", "win", "draw", "loss", "terminal")
+_COUNTS = {prefix: attrgetter(*(prefix + name for name in _NAMES)) for prefix in ("", "canonical_")}
 
 
 def require_counts(path: Source, ply: int, record: object, prefix: str = "") -> None:
@@ -213,10 +211,12 @@ def _own(path: Source, group: h5py.Group, name: str) -> h5py.Dataset:
     """A data set that lies in this file: no link, no view of others, nothing kept elsewhere."""
     is_there = isinstance(group.get(name, getlink=True), h5py.HardLink)
     dataset = group[name] if is_there else None
-    is_array = isinstance(dataset, h5py.Dataset)
-    if is_array and not (dataset.is_virtual or dataset.external):
-        return dataset
-    what = "lies in other files" if is_array else "is no array" if is_there else "is not there"
+    if isinstance(dataset, h5py.Dataset):
+        if not (dataset.is_virtual or dataset.external):
+            return dataset
+        what = "lies in other files"
+    else:
+        what = "is no array" if is_there else "is not there"
     raise DamagedFileError(f"{path} is no table: {group.name}/{name} {what}")
 
 

@@ -196,6 +196,7 @@ class HalvesReader(Closing):
         """Whether a look is quick, as all but the first one that counts a large board's halves."""
         if self._asked or one.has_few_profiles(*self.header.cut):
             return True
+        assert isinstance(position, Connect4Position)
         try:
             self._require_reached(position)
         except NotCoveredError:

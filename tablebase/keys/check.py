@@ -53,14 +53,14 @@ if TYPE_CHECKING:
     from retro.index.keys.keys import Keys
     from tablebase.answers import Level, Report
     from tablebase.keys.check_kernels import Fault
-    from tablebase.keys.reader import KeysReader
+    from tablebase.keys.file import KeysFile
 
 SAMPLES_PER_PLY = 200
 SOLVER_MEMORY = "64M"
 
 
 def check(
-    table: KeysReader, level: Level, seed: int, report: Report, *, counts: bool = False
+    table: KeysFile, level: Level, seed: int, report: Report, *, counts: bool = False
 ) -> Verified:
     """Check a table; raise at the first fault. `report(what, ply)` is called as it goes.
 
@@ -86,7 +86,7 @@ def check(
     return Verified(level, plies, plies, checked, 0, 0, 0.0)
 
 
-def check_every_position(table: KeysReader, report: Report) -> int:
+def check_every_position(table: KeysFile, report: Report) -> int:
     """Check all keys and values by the jitted rules; returns how many there are."""
     if table.counted_plies[0] in table.plies:
         _check_root(table)
@@ -115,7 +115,7 @@ def check_every_position(table: KeysReader, report: Report) -> int:
     return checked
 
 
-def _check_root(table: KeysReader) -> None:
+def _check_root(table: KeysFile) -> None:
     """The first ply holds the root alone."""
     first = table.stored(table.counted_plies[0])
     words = (np.uint64(word) for word in table.root._state)
@@ -124,7 +124,7 @@ def _check_root(table: KeysReader) -> None:
         raise VerificationError(f"{table.path}: the first ply does not hold the root alone")
 
 
-def _other_layers(table: KeysReader, walk: walks.Walk) -> dict[int, tuple[Keys, walks.Ended]]:
+def _other_layers(table: KeysFile, walk: walks.Walk) -> dict[int, tuple[Keys, walks.Ended]]:
     """Keys, and how many games have ended there, of the plies that the table does not keep."""
     if table.plies == table.counted_plies:
         return {}
@@ -133,7 +133,7 @@ def _other_layers(table: KeysReader, walk: walks.Walk) -> dict[int, tuple[Keys, 
     return {ply: layer for ply, layer in found if ply not in table.plies}
 
 
-def _fault_text(table: KeysReader, ply: int, layer: Page, fault: Fault) -> str:
+def _fault_text(table: KeysFile, ply: int, layer: Page, fault: Fault) -> str:
     where = f"{table.path}: ply {ply}"
     if fault.kind == ORDER:
         return f"{where} has keys out of order at place {fault.place}"
@@ -153,7 +153,7 @@ def _fault_text(table: KeysReader, ply: int, layer: Page, fault: Fault) -> str:
     return f"{where} {what}:\n{drawn}"
 
 
-def _text(table: KeysReader, value: int) -> str:
+def _text(table: KeysFile, value: int) -> str:
     """A value in words, or a score."""
     if not table.has_distances:
         return VALUE_NAMES.get(value, "no value")
@@ -161,7 +161,7 @@ def _text(table: KeysReader, value: int) -> str:
     return f"{name} in {DECIDED - abs(value)} plies" if value else name
 
 
-def check_by_search(table: KeysReader, seed: int, report: Report) -> int:
+def check_by_search(table: KeysFile, seed: int, report: Report) -> int:
     """Compare values with the forward search: all of a small layer, a sample of a large one.
 
     Returns how many agree; the first that does not raises `VerificationError`.
@@ -203,7 +203,7 @@ def _state(layer: Page, place: int) -> tuple[int, int]:
     return int(keys.a[place]), int(keys.b[place]) if len(keys.b) else 0
 
 
-def _check_layers(table: KeysReader, report: Report) -> None:
+def _check_layers(table: KeysFile, report: Report) -> None:
     """Walk forward again: the same keys, and the same counts with the stored values."""
     walk = walks.prepare(table.board.rules)
     layers = walks.forward(walk, walks.first_layer(walk, table.root._state))
@@ -230,7 +230,7 @@ def _check_layers(table: KeysReader, report: Report) -> None:
 
 
 def _check_counts(
-    table: KeysReader, walk: walks.Walk, ply: int, layer: Page, ended: walks.Ended
+    table: KeysFile, walk: walks.Walk, ply: int, layer: Page, ended: walks.Ended
 ) -> None:
     """The counts of a ply are those of its values."""
     stored, left = table.record(ply), table.board.last_ply - ply
@@ -243,7 +243,7 @@ def _check_counts(
 
 
 def _check_sizes(
-    table: KeysReader, walk: walks.Walk, ply: int, keys: Keys, ended: walks.Ended
+    table: KeysFile, walk: walks.Walk, ply: int, keys: Keys, ended: walks.Ended
 ) -> None:
     """A ply without values counts as many positions, finished ones and keys as there are."""
     stored, draws = table.record(ply), np.zeros(keys.size, np.int8)
@@ -257,7 +257,7 @@ def _check_sizes(
         raise VerificationError(f"{table.path}: ply {ply} has other positions than it counts")
 
 
-def _check_position(table: KeysReader, ply: int, layer: Page, place: int) -> None:
+def _check_position(table: KeysFile, ply: int, layer: Page, place: int) -> None:
     position = table.board.unpack(*_state(layer, place)).check()
     stored = int(layer.values[place])
     values = [_value(table, ply + 1, position._play(move)) for move in position._numbers()]
@@ -273,7 +273,7 @@ def _check_position(table: KeysReader, ply: int, layer: Page, place: int) -> Non
         )
 
 
-def _value(table: KeysReader, ply: int, position: Position) -> int:
+def _value(table: KeysFile, ply: int, position: Position) -> int:
     """The value of a successor, or its score, by the rules or by the table."""
     outcome = position.outcome()
     if outcome is not None:

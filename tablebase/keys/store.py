@@ -1,38 +1,26 @@
-"""Tables with sorted keys on disk. `format` says what is in them, `pieces` how they grow."""
+"""Headers and packed layers of tables with sorted keys. `format` says what is in a file."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 from dataclasses import fields
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from retro.errors import BadTextError, ChecksumError, FormatVersionError
+from retro.errors import BadTextError, FormatVersionError
 from retro.games.catalogue import make_board
-from retro.index.keys.keys import Keys
 from retro.walk.keys.scores import plies_of, scores_of, values_of
 from tablebase.files import hdf5
 from tablebase.files.opening import (
-    Wanted,
-    opening,
-    own_group,
     read_integer,
     read_text,
     reading,
-    require,
-    require_arrays,
-    require_counts,
-    require_digest,
-    require_size,
 )
-from tablebase.files.seal import METRIC, ply_name, said
+from tablebase.files.seal import METRIC, said
 from tablebase.keys.format import (
     CHUNK_KEYS,
-    DIGEST_BYTES,
-    DIGESTS,
     INDEX,
     OF_SOME_PLIES,
     VERSION,
@@ -46,6 +34,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from retro.games.game import Board
+    from retro.index.keys.keys import Keys
     from tablebase.files.remote import Source
 
     Values = NDArray[np.int8]
@@ -133,158 +122,6 @@ class Page(NamedTuple):
     values: Values
 
 
-class KeysFile(hdf5.OpenFile):
-    """An open table. Use it as a context manager."""
-
-    def __init__(self, path: Source, cache_bytes: int = 64 * PAGE_BYTES) -> None:
-        super().__init__(path)
-        self._pages = lru_cache(max(1, cache_bytes // PAGE_BYTES))(self._read_page)
-        try:
-            with self.reading(), opening(path):
-                self.header = read_header(self._file, path)
-                root = dict(self._file.attrs)
-                hdf5.require_attributes(path, root, ("value", "digest", "last_ply"))
-                self.value = read_integer(root["value"])
-                self.digest = read_text(root["digest"])
-                self.board = board_of(self.header)
-                self.root = self.board.position(self.header.root)
-                self.counted_plies = self._require_plies(read_integer(root["last_ply"]))
-                self.plies = self.header.kept(self.counted_plies[-1])
-                groups = [own_group(path, self._file, ply_name(ply)) for ply in self.counted_plies]
-                self.records = [
-                    read_record(ply, group.attrs)
-                    for ply, group in zip(self.counted_plies, groups, strict=True)
-                ]
-                hdf5.check_finished(path, root, self.header, self.records)
-                self._require_header()
-                self._require_counts()
-                self._require_arrays()
-        except BaseException:
-            self.close()
-            raise
-        self._digests = lru_cache(len(self.records))(self._read_digests)
-
-    def _require_plies(self, last: int) -> range:
-        """The plies that have counts, those that are kept among them."""
-        header, end = self.header, self.board.last_ply
-        is_range = 0 <= header.first_ply <= last <= end
-        require(self.path, is_range, f"plies {header.first_ply}..{last}")
-        if header.format_version == OF_SOME_PLIES:
-            first, kept = header.first_kept, header.last_kept
-            is_kept = header.first_ply <= first <= min(kept, last) and kept <= end
-            require(self.path, is_kept, f"plies {first}..{kept} are kept")
-        return range(header.first_ply, last + 1)
-
-    def _require_header(self) -> None:
-        """The board is written as the board writes itself, the root begins it, the plies fit."""
-        path, header, board, root = self.path, self.header, self.board, self.root
-        is_ours = board.game.index == INDEX and board.size_text == header.board
-        require(path, is_ours and header.words == board.words, f"its board is no {board}")
-        is_root = root.ply == header.first_ply and not root.check().is_over()
-        require(path, is_root, f"its root {header.root[:40]!r} is no unfinished game")
-
-    def _require_counts(self) -> None:
-        for record in self.records:
-            require_counts(self.path, record.ply, record)
-            require_counts(self.path, record.ply, record, "canonical_")
-            if record.ply in self.plies:
-                require_digest(self.path, record.ply, record.sha256)
-            unfinished = record.canonical_positions - record.canonical_terminal
-            is_sound = record.keys == unfinished and record.canonical_positions <= record.positions
-            require(self.path, is_sound, f"ply {record.ply} has impossible counts")
-
-    def _require_arrays(self) -> None:
-        """Every kept ply has the arrays that its number of keys asks for; the root has a value."""
-        nbytes = 0
-        for record in map(self.record, self.plies):
-            group, pages = self._file[ply_name(record.ply)], -(-record.keys // CHUNK_KEYS)
-            arrays = [Wanted(n, "<u8", record.keys, CHUNK_KEYS) for n in self._words(record.ply)]
-            arrays.append(Wanted("values", "|u1", -(-record.keys // 4), CHUNK_KEYS // 4))
-            if self.header.distances:
-                arrays.append(Wanted("plies", "|u1", record.keys, CHUNK_KEYS))
-            if DIGESTS in group:
-                arrays.append(Wanted(DIGESTS, "|u1", DIGEST_BYTES * pages, CHUNK_KEYS // 4))
-            require_arrays(self.path, group, arrays)
-            nbytes += sum(array.nbytes for array in arrays)
-        require_size(self.path, self.size, f"the keys of {self.board}", nbytes)
-        first, last = self.records[0], self.records[-1]
-        value = first.canonical_win - first.canonical_loss
-        is_value = first.canonical_positions == 1 and value == self.value
-        require(self.path, is_value, "the root has no value")
-        require(self.path, last.keys == 0, f"its last ply {last.ply} has unfinished games")
-
-    def _words(self, ply: int) -> tuple[str, ...]:
-        """The arrays of a ply's keys; a ply without keys has no second one."""
-        return ("a", "b")[: self.header.words if self.record(ply).keys else 1]
-
-    def record(self, ply: int) -> PlyRecord:
-        return self.records[ply - self.counted_plies.start]
-
-    def page(self, ply: int, number: int) -> Page:
-        """A chunk of a ply, checked against its digest if the file has one."""
-        self.require_open()
-        return self._pages(ply, number)
-
-    def _read_page(self, ply: int, number: int) -> Page:
-        keys = self.record(ply).keys
-        begin, end = number * CHUNK_KEYS, min((number + 1) * CHUNK_KEYS, keys)
-        with self.reading():
-            found, packed = self._read_arrays(ply, begin, end)
-            digests = self._digests(ply)
-            if digests is not None and self._digest(ply, number, found, packed) != digests[number]:
-                raise ChecksumError(f"{self.path}: page {number} of ply {ply} has another digest")
-            return self._checked(ply, found, packed)
-
-    def _read_arrays(self, ply: int, begin: int, end: int) -> tuple[Keys, Packed]:
-        group = self._file[ply_name(ply)]
-        pages = range(begin, end, CHUNK_KEYS)
-        self.fetch((group, name, page) for name in self._words(ply) for page in pages)
-        self.fetch((group, "values", page // 4) for page in pages)
-        arrays = {name: hdf5.read_array(group, name, begin, end) for name in self._words(ply)}
-        keys = _keys(arrays)
-        arrays["values"] = hdf5.read_array(group, "values", begin // 4, -(-end // 4))
-        if self.header.distances:
-            arrays["plies"] = hdf5.read_array(group, "plies", begin, end)
-        return keys, _packed(arrays)
-
-    def _digest(self, ply: int, number: int, keys: Keys, packed: Packed) -> bytes:
-        """What `_read_digests` has of a page: of the only one of a ply the digest of the ply."""
-        layer = digest_layer(keys, packed)
-        if self.record(ply).keys <= CHUNK_KEYS:
-            return bytes.fromhex(layer)
-        return page_digest(self.header, ply, number, layer)
-
-    def _read_digests(self, ply: int) -> list[bytes] | None:
-        """The digests of a ply's pages; None if the file has none."""
-        record, group = self.record(ply), self._file[ply_name(ply)]
-        if record.keys <= CHUNK_KEYS:
-            return [bytes.fromhex(record.sha256)]
-        if DIGESTS not in group:
-            return None  # written before 0.3.0
-        found = hdf5.read_array(group, DIGESTS).tobytes()
-        return [found[at : at + DIGEST_BYTES] for at in range(0, len(found), DIGEST_BYTES)]
-
-    def read_layer(self, ply: int) -> Page:
-        """All keys and values of a ply, checked against their digest."""
-        with self.reading():
-            keys, packed = self._read_arrays(ply, 0, self.record(ply).keys)
-            if digest_layer(keys, packed) != self.record(ply).sha256:
-                raise ChecksumError(f"{self.path}: the layer of ply {ply} does not have its digest")
-            return self._checked(ply, keys, packed)
-
-    def _checked(self, ply: int, keys: Keys, packed: Packed) -> Page:
-        """Keys and values that kernels can be given: states of the ply, in order, with a value."""
-        values = unpack_layer(packed, keys.size)
-        b = keys.b if len(keys.b) else np.zeros(keys.size, np.uint64)
-        is_state = self.board.is_state(keys.a, b) & (self.board.plies_of(keys.a, b) == ply)
-        rises = (keys.a[1:] > keys.a[:-1]) | (keys.a[1:] == keys.a[:-1]) & (b[1:] > b[:-1])
-        if not (is_state.all() and rises.all()):
-            raise ChecksumError(f"{self.path}: ply {ply} has keys that are no states, or unsorted")
-        if self.header.distances and (plies_of(values) > self.board.last_ply - ply).any():
-            raise ChecksumError(f"{self.path}: ply {ply} has games that last longer than there is")
-        return Page(keys, values)
-
-
 def board_of(header: Header) -> Board:
     """The board that a header names."""
     try:
@@ -294,14 +131,6 @@ def board_of(header: Header) -> Board:
     if not isinstance(options, dict) or not all(isinstance(v, str) for v in options.values()):
         raise BadTextError(f"options {header.options[:40]!r} are no JSON object of texts")
     return make_board(header.game, header.board, **options)
-
-
-def _packed(arrays: dict[str, NDArray[Any]]) -> Packed:
-    return Packed(arrays["values"], arrays.get("plies", np.empty(0, np.uint8)))
-
-
-def _keys(arrays: dict[str, NDArray[Any]]) -> Keys:
-    return Keys(arrays["a"], arrays.get("b", np.empty(0, np.uint64)))
 
 
 def read_record(ply: int, attributes: Mapping[str, object]) -> PlyRecord:

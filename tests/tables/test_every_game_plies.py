@@ -32,9 +32,9 @@ from retro.index.keys.keys import Keys
 from retro.walk.keys.forecast import forecast
 from tablebase.answers import LEVELS, Level
 from tablebase.files.seal import ply_name, table_digest
+from tablebase.keys.file import KeysFile
 from tablebase.keys.format import ALL, OF_SOME_PLIES
-from tablebase.keys.reader import KeysReader
-from tablebase.keys.store import KeysFile, Page, read_header, read_record
+from tablebase.keys.store import Page, read_header, read_record
 from tablebase.tables import Table
 
 KEPT = range(1, 3)
@@ -300,7 +300,7 @@ def seal(path: Path) -> None:
 
 def stored_layers(table: Table) -> dict[int, Page]:
     """The layers that a table keeps."""
-    assert isinstance(table.reader, KeysReader)
+    assert isinstance(table.reader, KeysFile)
     return {ply: table.reader.stored(ply) for ply in KEPT}
 
 

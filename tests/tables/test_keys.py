@@ -34,9 +34,10 @@ from tablebase.building.keys.tasks import KeysTasks
 from tablebase.files.places import table_path
 from tablebase.files.seal import table_digest
 from tablebase.keys import check as keys_check
-from tablebase.keys import reader as keys_reader
+from tablebase.keys import file as keys_file
 from tablebase.keys import store as keys_store
-from tablebase.keys.store import KeysFile, pack_values, unpack_values
+from tablebase.keys.file import KeysFile
+from tablebase.keys.store import pack_values, unpack_values
 
 BOARD = MnkBoard(3, 3, 3)
 # 26 cells of 17x2 in an order that makes no three in a line.
@@ -154,7 +155,7 @@ def test_rooted_tables(finished: Path, tmp_path: Path) -> None:
 )
 def test_many_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: str, root: str) -> None:
     """Small pages, so that a layer has many: every key is found, and none that is not there."""
-    for module in (keys_store, keys_reader, keys_join):
+    for module in (keys_store, keys_file, keys_join):
         monkeypatch.setattr(module, "CHUNK_KEYS", 8)
     path = tb.build(f"mnk {size}", tmp_path / "pages.h5", root=root).path
     with tb.open_tablebase(path) as table:

@@ -12,7 +12,7 @@ from retro.index.keys.keys import Keys
 from tablebase.building.build import build
 from tablebase.checks import verify
 from tablebase.keys import check, check_kernels
-from tablebase.keys.reader import KeysReader
+from tablebase.keys.file import KeysFile
 from tablebase.keys.store import Page
 from tablebase.tables import Table
 
@@ -28,25 +28,25 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def open_file(path: Path) -> KeysReader:
-    return KeysReader(path, cache_bytes=1_000_000)
+def open_file(path: Path) -> KeysFile:
+    return KeysFile(path, cache_bytes=1_000_000)
 
 
-def check_every_position(table: KeysReader) -> int:
+def check_every_position(table: KeysFile) -> int:
     return check.check_every_position(table, lambda *_: None)
 
 
 @pytest.fixture(params=TABLES)
-def table(request: pytest.FixtureRequest, shelf: Path) -> Iterator[KeysReader]:
+def table(request: pytest.FixtureRequest, shelf: Path) -> Iterator[KeysFile]:
     with open_file(shelf / f"{request.param}.h5") as opened:
         yield opened
 
 
 @pytest.fixture
-def plant(monkeypatch: pytest.MonkeyPatch) -> Callable[[KeysReader, int, Page], None]:
+def plant(monkeypatch: pytest.MonkeyPatch) -> Callable[[KeysFile, int, Page], None]:
     """Let a table hold another layer."""
 
-    def plant(table: KeysReader, ply: int, layer: Page) -> None:
+    def plant(table: KeysFile, ply: int, layer: Page) -> None:
         truth = type(table).stored
         monkeypatch.setattr(
             table, "stored", lambda asked: layer if asked == ply else truth(table, asked)
@@ -55,13 +55,13 @@ def plant(monkeypatch: pytest.MonkeyPatch) -> Callable[[KeysReader, int, Page], 
     return plant
 
 
-def fault_of(table: KeysReader, layer: Page, after: Page) -> check_kernels.Fault | None:
+def fault_of(table: KeysFile, layer: Page, after: Page) -> check_kernels.Fault | None:
     return check_kernels.find_fault(
         table.board.rules, layer, after, np.zeros(after.keys.size, np.bool_)
     )
 
 
-def neighbours(table: KeysReader) -> Iterator[tuple[int, Page, Page]]:
+def neighbours(table: KeysFile) -> Iterator[tuple[int, Page, Page]]:
     """(ply, its layer, the layer after it)."""
     for ply in table.plies[:-1]:
         yield ply, table.stored(ply), table.stored(ply + 1)
@@ -80,13 +80,13 @@ def with_value(layer: Page, place: int, value: int) -> Page:
     return Page(layer.keys, values)
 
 
-def test_a_sound_table(table: KeysReader, shelf: Path) -> None:
+def test_a_sound_table(table: KeysFile, shelf: Path) -> None:
     assert check_every_position(table) == sum(record.keys for record in table.records)
     with open_file(shelf / "rooted.h5") as rooted:
         assert check_every_position(rooted) == sum(record.keys for record in rooted.records)
 
 
-def test_every_wrong_value(table: KeysReader, plant: Callable[..., None]) -> None:
+def test_every_wrong_value(table: KeysFile, plant: Callable[..., None]) -> None:
     for _, layer, after in neighbours(table):
         for place in range(layer.keys.size):
             truth = int(layer.values[place])
@@ -99,7 +99,7 @@ def test_every_wrong_value(table: KeysReader, plant: Callable[..., None]) -> Non
             check_every_position(table)
 
 
-def test_every_missing_key(table: KeysReader, plant: Callable[..., None]) -> None:
+def test_every_missing_key(table: KeysFile, plant: Callable[..., None]) -> None:
     """Some position before it has a successor that is not there."""
     for _, layer, after in neighbours(table):
         for place in range(after.keys.size):
@@ -113,7 +113,7 @@ def test_every_missing_key(table: KeysReader, plant: Callable[..., None]) -> Non
             check_every_position(table)
 
 
-def test_keys_out_of_order_and_twice(table: KeysReader, plant: Callable[..., None]) -> None:
+def test_keys_out_of_order_and_twice(table: KeysFile, plant: Callable[..., None]) -> None:
     for ply, layer, after in list(neighbours(table)):
         for place in range(layer.keys.size - 1):
             swapped = list(range(layer.keys.size))

@@ -13,7 +13,8 @@ from retro.games.catalogue import make_board
 from retro.search import Solver
 from tablebase.checks import verify
 from tablebase.files.seal import ply_name, table_digest
-from tablebase.keys.store import KeysFile, Packed, digest_layer
+from tablebase.keys.file import KeysFile
+from tablebase.keys.store import Packed, digest_layer
 from tablebase.oracles import Oracle
 from tablebase.tables import open_tablebase
 
@@ -104,8 +105,8 @@ def test_values_are_those_of_a_table_without_distances(built, tmp_path):
         assert (plain.header.format_version, table.header.format_version) == (1, 2)
         for one, other in zip(plain.records, table.records, strict=True):
             assert (one.win, one.draw, one.loss) == (other.win, other.draw, other.loss)
-            values = np.sign(table.read_layer(one.ply).values)
-            assert (plain.read_layer(one.ply).values == values).all()
+            values = np.sign(table.stored(one.ply).values)
+            assert (plain.stored(one.ply).values == values).all()
     with open_tablebase(tmp_path / "plain.h5") as plain:
         assert plain.probe(root).plies in (None, 1)
         with pytest.raises(NoDistancesError, match="knows values, not distances"):
@@ -135,7 +136,7 @@ def test_a_planted_fault_in_the_plies_is_found(tmp_path, ply):
     path = tmp_path / "forged.h5"
     tb.build("mnk 3x3", path, distances=True)
     with KeysFile(path) as table:
-        header, records, keys = table.header, table.records, table.read_layer(ply).keys
+        header, records, keys = table.header, table.records, table.stored(ply).keys
     with h5py.File(path, "r+") as file:
         group = file[ply_name(ply)]
         plies = group["plies"][:]

@@ -273,9 +273,9 @@ def test_a_probe_notices_a_frame_in_the_place_of_another(halves):
 def test_a_probe_notices_pages_exchanged_within_a_ply(tmp_path, monkeypatch):
     """Every frame of both pages is whole, and so is its checksum."""
     from tablebase.building.keys import join as keys_join
-    from tablebase.keys import reader as keys_reader
+    from tablebase.keys import file as keys_file
 
-    for module in (keys_store, keys_reader, keys_join):
+    for module in (keys_store, keys_file, keys_join):
         monkeypatch.setattr(module, "CHUNK_KEYS", 8)
     path = tb.build("mnk 3x3", tmp_path / "pages.h5").path
     with h5py.File(path, "r+") as file:
