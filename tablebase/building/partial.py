@@ -29,7 +29,6 @@ from __future__ import annotations
 import contextlib
 import re
 import shutil
-from fnmatch import fnmatch
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
@@ -311,7 +310,7 @@ class InMemory(Partial):
     @contextlib.contextmanager
     def write(self, name: str, *, synced: bool = False) -> Iterator[FrameWriter]:
         file = BytesIO()
-        yield FrameWriter(file, self._says(name))
+        yield FrameWriter(file, self._says(name), packs=False)
         self._parts[name] = file.getvalue()
 
     @contextlib.contextmanager
@@ -319,7 +318,8 @@ class InMemory(Partial):
         yield FrameReader(BytesIO(self._parts[name]), self._says(name))
 
     def names(self, pattern: str) -> list[str]:
-        return [name for name in list(self._parts) if fnmatch(name, pattern)]
+        begin, _, end = pattern.partition("*")  # of patterns with one star at most
+        return [n for n in list(self._parts) if n.startswith(begin) and n.endswith(end)]
 
     def remove(self, name: str) -> None:
         self._parts.pop(name, None)

@@ -180,10 +180,13 @@ def fletcher32(content: bytes) -> bytes:
 
 
 class FrameWriter:
-    """Writes a file of frames under a name that it will have. Not for several threads at once."""
+    """Writes a file of frames under a name that it will have. Not for several threads at once.
 
-    def __init__(self, file: BinaryIO, name: str) -> None:
-        self._file, self._name = file, name
+    What stays in memory is not worth packing.
+    """
+
+    def __init__(self, file: BinaryIO, name: str, *, packs: bool = True) -> None:
+        self._file, self._name, self._packs = file, name, packs
         self._places = [0]
         self._sums: list[int] = []
         self._arrays: list[tuple[int, int]] = []
@@ -197,7 +200,10 @@ class FrameWriter:
             part = items[begin : begin + step]
             # Zeros are seldom: most frames show within a few items that they are none.
             is_zero = not (part[:32].any() or part.any())
-            self._write(b"" if is_zero else pack(part, packing))
+            if is_zero:
+                self._write(b"")
+            else:
+                self._write(pack(part, packing) if self._packs else part.tobytes())
 
     def add_frames(self, frames: Iterable[bytes]) -> None:
         """Write frames that are packed already."""
@@ -220,7 +226,7 @@ class FrameWriter:
 
     def finish(self, said: Mapping[str, object]) -> None:
         """Write the list, and what else the file tells."""
-        text = json.dumps({"arrays": self._arrays, **said}).encode()
+        text = json.dumps({"arrays": self._arrays, "packs": self._packs, **said}).encode()
         table = np.array([np.diff(self._places), self._sums], "<u4").tobytes()
         numbers = np.array([len(self._sums), len(text)], "<u4").tobytes()
         self._file.write(table + text + _digest(self._name, table + text) + numbers)
@@ -253,6 +259,7 @@ class FrameReader:
         self._places = (np.cumsum(sizes) - sizes).tolist()
         self.said: dict[str, Any] = json.loads(content[8 * number :])
         self._arrays: list[tuple[int, int]] = self.said.pop("arrays")
+        self._packs: bool = self.said.pop("packs")
 
     @cached_property
     def _packed(self) -> list[int]:
@@ -318,7 +325,7 @@ class FrameReader:
 
     def _unpack(self, number: int, to: Items, packing: Packing) -> None:
         frame = self._read(number)
-        if frame:
+        if frame and self._packs:
             unpack(frame, to, packing)
         else:
-            to[:] = 0
+            to[:] = np.frombuffer(frame, to.dtype) if frame else 0
