@@ -135,6 +135,8 @@ def is_grid(board: Board, text: str) -> bool:
 
 def _drawn(board: Board, text: str) -> str | None:
     """The grid that `set_up` reads, if the text is rows of signs; None if it is something else."""
+    if len(text) < board.cells:
+        return None
     rows = [re.sub(r"[\s|]", "", row) for row in re.split(r"[\n/]", text.strip())]
     rows = [row.replace("\ufe0f", "") for row in rows if row]
     rows_wanted, columns = board.game.arrays.shape(board)
