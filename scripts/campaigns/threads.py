@@ -33,7 +33,7 @@ BOARDS = (
     ("mnk 4x4 connect=4", 6),
     ("notakto 4x4", 4),
     ("puissance-plus 3x3 target=5 values=121/232/121", 2),
-    ("quarto", 18),
+    ("quarto", 10),
     ("mnk 13x5 connect=5", 61),
 )
 THREADS = (2, 4, 8)
