@@ -179,11 +179,12 @@ def test_every_form_of_a_position_has_the_same_value(table_5x4):
         write_grid(position),
         to_array(position),
         to_array(position).tolist(),
-        (position.first, position.second),
-        (np.uint64(position.first), np.uint64(position.second)),
     ]
     values = [table_5x4.probe_wdl(form) for form in forms]
     assert values == [values[0]] * len(forms)
+    for kind in (int, np.uint64):
+        with pytest.warns(DeprecationWarning, match="words of a state"):
+            assert table_5x4.probe_wdl((kind(position.first), kind(position.second))) == values[0]
     assert [table_5x4.probe(form).position for form in forms] == [position] * len(forms)
     assert values[0] == table_5x4.probe_many([position.first], [position.second])[0]
 
