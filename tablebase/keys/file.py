@@ -373,15 +373,14 @@ class KeysFile(hdf5.OpenFile):
 
     def layer(self, ply: int) -> Iterator[tuple[States, NDArray[np.int8]]]:
         """One unfinished position of every symmetry class of a ply, with its value."""
-        (states,) = self.listing(ply)
-        yield states, values_of(self.stored(ply)[1])
+        self._require_kept(ply)
+        keys, values = self.stored(ply)
+        yield _states_of(ply, keys), values_of(values)
 
     def listing(self, ply: int) -> Iterator[States]:
         """One unfinished position of every symmetry class of a ply."""
         self._require_kept(ply)
-        keys, _ = self.stored(ply)
-        b = keys.b if len(keys.b) else np.zeros(keys.size, np.uint64)
-        yield States(keys.a, b, np.full(keys.size, ply, np.int64))
+        yield _states_of(ply, self.stored(ply)[0])
 
     def count_live(self, ply: int) -> int:
         """How many unfinished legal positions a ply has."""
@@ -422,6 +421,11 @@ def _packed(arrays: dict[str, NDArray[Any]]) -> Packed:
 
 def _keys(arrays: dict[str, NDArray[Any]]) -> Keys:
     return Keys(arrays["a"], arrays.get("b", np.empty(0, np.uint64)))
+
+
+def _states_of(ply: int, keys: Keys) -> States:
+    b = keys.b if len(keys.b) else np.zeros(keys.size, np.uint64)
+    return States(keys.a, b, np.full(keys.size, ply, np.int64))
 
 
 def _bytes_of(layer: Solved) -> int:
