@@ -1,4 +1,4 @@
-"""No test and no doctest sees what is the user's: tables, configuration, speed, settings.
+"""No test and no doctest sees what is the user's: tables, configuration, settings.
 
 The whole run, and every process that it starts, has a home of its own, which is empty; no
 `TABLEBASE_*` of the user's, and a folder of tables in which there is nothing and in which nothing
