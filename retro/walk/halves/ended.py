@@ -43,6 +43,7 @@ class Endings(NamedTuple):
     start: NDArray[np.int64]  # [mover, right profile, q] just ended right colourings
     right: NDArray[np.uint16]  # [1 + column, those] class without the stone that ended them, or 0
     right_lines: NDArray[np.uint64]  # [player, those, word] as `right_lines` has them
+    right_tops: NDArray[np.uint64]  # [right profile, column, word] lines through its top stone
     left: EndedColumns
 
 
@@ -98,7 +99,19 @@ def make_endings(layout: Layout, plan: Plan, classes: Classes) -> Endings:
     of = half.occupied[profiles.astype(np.int64)]
     lines = line_bits(of, colourings, plan.cross_right)
     planes = HalfPlanes(plan.at, plan.gone, plan.colour, plan.stay)
-    return Endings(below, start, right, lines, ended_columns(layout.left, planes))
+    tops = _lines_through_tops(half, plan.cross_right)
+    return Endings(below, start, right, lines, tops, ended_columns(layout.left, planes))
+
+
+def _lines_through_tops(half: Half, cells: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """[profile, column, word], a bit for every part of a line that has the column's top stone."""
+    width, height = half.geometry.width, half.geometry.height
+    found = np.zeros((len(half.tops), width, max(1, -(-len(cells) // 64))), np.uint64)
+    for line, some in enumerate(cells):
+        for c in range(width):
+            is_on = (half.tops & some & np.uint64(board_column(height, c))) != 0
+            found[:, c, line // 64] |= is_on.astype(np.uint64) << np.uint64(line % 64)
+    return found
 
 
 def ended_columns(left: Half, planes: HalfPlanes) -> EndedColumns:

@@ -11,7 +11,7 @@ from retro.bits import BitInstructions, bit_instructions
 from retro.cores import available_cores
 from retro.index.halves.layout import Layout, layer_blocks, make_layout
 from retro.once import once
-from retro.walk.halves.classes import Classes, make_classes, right_lines
+from retro.walk.halves.classes import Classes, make_classes
 from retro.walk.halves.ended import Endings, make_endings
 from retro.walk.halves.layer import Group, layer_groups, mirrored_groups
 from retro.walk.halves.mirror import MirrorPlan, make_mirror_plan
@@ -49,11 +49,6 @@ class Prepared:
     def classes(self) -> Classes:
         """Which positions play can reach."""
         return make_classes(self.layout, self.plan)
-
-    @once
-    def right_lines(self) -> NDArray[np.uint64]:
-        """Whose parts of lines across the cut the right colourings have."""
-        return right_lines(self.layout, self.plan)
 
     @once
     def endings(self) -> Endings:

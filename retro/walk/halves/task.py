@@ -326,7 +326,7 @@ def count_task(prepared: Prepared, task: Task, own: Own | None, room: Room) -> T
     Nothing of another layer is needed, so a task that walks nothing counts any ply by itself.
     """
     layout, plan = prepared.layout, prepared.plan
-    known = prepared.classes, prepared.right_lines, prepared.endings
+    known = prepared.classes, prepared.endings
     scratch = _scratch(
         room, "count", lambda: make_scratch(layout, plan, prepared.classes, prepared.endings)
     )
@@ -356,14 +356,13 @@ def live_blocks(prepared: Prepared, ply: int) -> Iterator[tuple[Group, Words]]:
     32
     """
     layout, plan, blocks = prepared.layout, prepared.plan, layer_blocks(prepared.layout, ply)
-    known = prepared.classes, prepared.right_lines
     scratch = make_scratch(layout, plan, prepared.classes, None)
     cuts = np.flatnonzero(np.diff(blocks.left)) + 1
     for number, some in enumerate(np.split(np.arange(len(blocks.left)), cuts)):
         begin, end = int(blocks.offset[some[0]]), int(blocks.offset[some[-1] + 1])
         group = Group(number, blocks.left[some], blocks.right[some], begin, end)
         plane = np.zeros(end - begin, np.uint64)
-        fill_live_rows(layout.shape, plan, known, scratch, ply, group, plane)
+        fill_live_rows(layout.shape, plan, prepared.classes, scratch, ply, group, plane)
         yield group, plane
 
 

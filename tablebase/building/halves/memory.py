@@ -35,7 +35,7 @@ COMPILING = 220_000_000  # more than that, if this process compiles them
 BYTES_PER_CHUNK = 1_200  # of a ply, when its list is read, joined and written
 ROWS_AT_ONCE = 64  # that any group can read
 MANY = 10_000  # pieces keep any number of workers busy
-MOST_CLASSES = 128  # of a group: 7x6 has 79
+CLASSES_PER_CELL = 2  # at most, of a group: 7x6 has 79
 LABELLING = 150  # bytes of a right colouring while its class is found
 ENDING = 300  # bytes of a just ended right colouring while it is listed
 WORKER = 24_000_000  # zstd's own tables, chunks on their way, the interpreter's arenas
@@ -77,18 +77,26 @@ def lists_memory(counted: Counted, header: Header) -> int:
 
 
 def _counting_memory(counted: Counted, header: Header) -> int:
-    """Bytes of classes and of what has just ended; of making them what no worker takes later."""
+    """Bytes of classes, and of what has just ended."""
     sizes, height = counted.sizes, header.height
     left_columns, right_columns = header.left_columns, header.width - header.left_columns
     lefts, rights = int(counted.left.sum()), int(counted.right.sum())
     bits = 16 * max(1, -(-len(cross_lines(header.board, left_columns)[0]) // 64))
     ended = int(_ended(counted.right, sizes.right_heights, sizes.right_base, height).sum())
-    total = 2 * lefts + (4 + 2 * right_columns + bits) * rights
+    total = lefts + (4 + 2 * right_columns + bits) * rights
     total += (2 + 2 * right_columns + bits) * ended + 16 * counted.right.size
-    listing = LABELLING * rights + ENDING * ended
     ends = _ended(counted.left, sizes.left_heights, sizes.left_base, height)
     total += 16 * left_columns * int(((ends + 63) // 64).sum()) + 24 * ends.size
-    return total + max(0, listing - WORKER, 8 * int(ends.sum(axis=1).max()) - WORKER)
+    return total
+
+
+def listing_memory(counted: Counted, header: Header) -> int:
+    """Bytes of making these lists, before any worker takes its share."""
+    sizes, height = counted.sizes, header.height
+    rights = int(counted.right.sum())
+    ended = int(_ended(counted.right, sizes.right_heights, sizes.right_base, height).sum())
+    ends = _ended(counted.left, sizes.left_heights, sizes.left_base, height)
+    return max(LABELLING * rights + ENDING * ended, 8 * int(ends.sum(axis=1).max()))
 
 
 def _planes_memory(counts: NDArray[np.int64], heights: NDArray[np.int64], height: int) -> int:
@@ -243,9 +251,14 @@ def worker_memory(counted: Counted, header: Header, group: int) -> int:
     lines = len(cross_lines(header.board, left_columns)[0])
     planes = len(header.planes(header.counted_plies[0]))
     scratch = 8 * longest * (4 * lines + 8 + 2 * planes) + 6 * int(counted.left.max())
-    by_stones = np.zeros((int(sizes.right_stones.max()) + 1, counted.right.shape[1]), np.int64)
-    np.add.at(by_stones, sizes.right_stones, counted.right)
-    classes, together = min(MOST_CLASSES, int(by_stones.max())), int(by_stones.max())
+    right_ends = _ended(counted.right, sizes.right_heights, sizes.right_base, header.height)
+    by_stones = np.zeros((2, int(sizes.right_stones.max()) + 1, counted.right.shape[1]), np.int64)
+    np.add.at(by_stones[0], sizes.right_stones, counted.right)
+    np.add.at(by_stones[1], sizes.right_stones, right_ends)
+    classes, together = (
+        min(CLASSES_PER_CELL * header.board.cells, int(by_stones[0].max())),
+        int(by_stones.max()),
+    )
     counting = 8 * classes * (longest * (2 + left_columns) + ended * (1 + left_columns))
     counting += 8 * lines * (2 * longest + 4 * ended) + 128 * ended * (1 + left_columns)
     counting += 384 * longest + 64 * together

@@ -31,6 +31,7 @@ from tablebase.building.halves.memory import (
     base_memory,
     find_needs,
     layers_memory,
+    listing_memory,
     lists_memory,
     worker_memory,
 )
@@ -172,7 +173,7 @@ class _Shares:
         self._base = base_memory()
         self._driver = self._base + BYTES_PER_CHUNK * chunks + 40 * counted.sizes.words.size
         self.task = max(max(need.largest, need.mirroring) for need in needs)
-        self.least = self._fixed(1) + self._most
+        self.least = self._fixed(1) + max(self._most, listing_memory(counted, header))
         layers = layers_memory(counted, header, needs)
         self.whole = self._fixed(1) + layers + self._workers * self._worker
         words = int(counted.stored_words.sum())

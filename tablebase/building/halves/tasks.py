@@ -88,7 +88,9 @@ class HalvesTasks:
         header = self.header
         root = header.root_position if header.root else None
         layout = make_layout(header.board, header.left_columns, root, listed=False)
-        return prepare_layout(layout, self.threads, distances=bool(header.distances))
+        prepared = prepare_layout(layout, self.threads, distances=bool(header.distances))
+        assert prepared.endings  # before any task takes its memory
+        return prepared
 
     def require_worker(self) -> None:
         """Refuse to work here by another rule or without the files."""
