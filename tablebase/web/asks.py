@@ -69,6 +69,7 @@ def column_scores(position: Position, moves: Sequence[RatedMove]) -> list[int]:
 
     Below 0 if that is the opponent; 0 for a draw, 100 for a column that is full.
 
+    >>> from retro.answers import RatedMove
     >>> from retro.games.catalogue import make_board
     >>> column_scores(make_board("7x6").position("112233"), [RatedMove("4", 3, 1, 1)])
     [100, 100, 100, 18, 100, 100, 100]

@@ -16,9 +16,9 @@ from retro.walk.keys import forecast as forecasts
 from retro.walk.keys import layers as walks
 from retro.walk.keys.forecast import forecast
 from tablebase.building import plan as plans
+from tablebase.building.keys import plan as keys_plan
 from tablebase.building.keys.plan import BASE_MEMORY, make_plan
 from tablebase.cli import build
-from tablebase.keys import plan as keys_plan
 
 # Few moves from a layer, so that small tables are sampled like large ones.
 FEW, SOME = 3_000, 10_000
@@ -134,9 +134,9 @@ def test_memory_is_that_of_the_largest_layer() -> None:
     walk, state = ready(game, root)
     largest = max(keys for keys, _ in real_layers(walk, state))
     estimate = make_plan(root)
-    room = keys_plan.Room(1, estimate.memory - BASE_MEMORY, 0)
-    assert room.keeps("walk", 1, largest)
-    assert not room.keeps("walk", 1, 3 * largest)
+    budget = keys_plan.Budget(1, estimate.memory - BASE_MEMORY, 0)
+    assert budget.keeps("walk", 1, largest)
+    assert not budget.keeps("walk", 1, 3 * largest)
 
 
 @pytest.fixture
@@ -178,6 +178,7 @@ def test_refused_only_beyond_the_error(
 def test_a_build_says_what_it_takes_and_is_refused_before_it_begins(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    make_plan(game_and_root("mnk", "3x3", {}, "")[1])  # so that no kernel has to be compiled
     arguments = ["mnk", "3x3", "--dir", str(tmp_path)]
     with monkeypatch.context() as short:
         short.setattr(plans, "available_memory", lambda: BASE_MEMORY + 5000)

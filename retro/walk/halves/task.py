@@ -353,7 +353,7 @@ def live_blocks(prepared: Prepared, ply: int) -> Iterator[tuple[Group, Words]]:
     >>> from retro.walk.halves.prepared import prepare
     >>> prepared = prepare(Connect4Board(4, 4))
     >>> sum(int(np.bitwise_count(live).sum()) for _, live in live_blocks(prepared, 3))
-    32
+    26
     """
     layout, plan, blocks = prepared.layout, prepared.plan, layer_blocks(prepared.layout, ply)
     scratch = make_scratch(layout, plan, prepared.classes, None)
