@@ -369,28 +369,29 @@ def test_table_and_search_agree_everywhere(small: Board, small_table: tb.Table) 
 
 
 @pytest.mark.parametrize(
-    ("option", "value"),
+    ("option", "value", "said"),
     [
-        ("threads", 0),
-        ("leaves", "maybe"),
-        ("memory", "much"),
-        ("memory", 1.5),
-        ("time_limit", -1),
-        ("time_limit", float("nan")),
+        ("threads", 0, "found"),
+        ("leaves", "maybe", "found"),
+        ("memory", "much", "memory 'much' is not a size"),
+        ("memory", 1.5, r"memory '1\.5' is not a size"),
+        ("memory", "4", "memory '4' has no unit"),
+        ("time_limit", -1, "found"),
+        ("time_limit", float("nan"), "found"),
     ],
 )
 def test_searches_that_make_no_sense_are_refused(
-    small: Board, small_folder: Path, option: str, value: object
+    small: Board, small_folder: Path, option: str, value: object, said: str
 ) -> None:
     for ask in (tb.solver, partial(tb.oracle, folder=small_folder)):
-        with pytest.raises(BadTextError, match="found"):
+        with pytest.raises(BadTextError, match=said):
             ask(small, **{option: value})
 
 
 @pytest.mark.smoke
 def test_a_solver_says_what_it_is_and_takes_positions_in_every_form(small: Board) -> None:
     solver = tb.solver(small, memory="1M")
-    assert repr(solver) == f"<Solver {small.title}, 1,048,576 bytes of memory>"
+    assert repr(solver) == f"<Solver {small.title}, 1,000,000 bytes of memory>"
     positions = [position for position, _ in unfinished(small)[:2]]
     states = small.states(positions)
     asked = (positions, tuple(positions), tuple(p.text for p in positions), states)

@@ -83,7 +83,7 @@ def test_what_does_not_follow_the_root_is_not_covered(rooted):
 def test_rooted_tables_of_large_boards_agree_with_the_solver(tmp_path, board, empty):
     root = random_root(board, empty, seed=5)
     path = build(board, tmp_path / "t.h5", root=root).path
-    solver, rng = Solver(board, memory="16M"), np.random.default_rng(1)
+    solver, rng = Solver(board, memory="17M"), np.random.default_rng(1)
     with open_tablebase(path) as table:
         verify(table, "full")
         assert table.value == solver.solve(root).value

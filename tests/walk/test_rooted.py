@@ -315,7 +315,7 @@ def test_nearly_full_boards_of_every_shape_are_walked(shape):
     counts, _, _ = walk(prepared)
     assert [c.ply for c in counts] == list(range(board.cells - 6, board.cells + 1))
     assert all(c.positions == c.win + c.draw + c.loss for c in counts)
-    assert counts[0].win - counts[0].loss == Solver(board, memory_mb=16).solve(root).value
+    assert counts[0].win - counts[0].loss == Solver(board, memory_mb=17).solve(root).value
 
 
 @pytest.mark.parametrize("ply", [0, 3])
@@ -355,7 +355,7 @@ def compare_with_solver(board, empty, seed, at_most):
                 win, loss = (bit_at(plane, listed.ranks) for plane in values[counts.ply])
                 found += zip(listed.first, listed.second, win - loss, strict=True)
     sample = random.Random(seed).sample(found, min(at_most, len(found)))
-    solver = Solver(board, memory_mb=16)
+    solver = Solver(board, memory_mb=17)
     for first, second, value in sample:
         position = Connect4Position(board, int(first), int(second))
         assert solver.solve(position).value == value, position
