@@ -25,6 +25,8 @@ Rows of equal classes and lines have as many positions that have ended: they are
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, NamedTuple
+
 import numpy as np
 
 from retro.bits import U0, U1, popcount
@@ -40,6 +42,9 @@ from retro.walk.halves.distances import count_word
 from retro.walk.halves.planes import ALL
 from retro.walk.halves.plans import LOSS, WIN, rows_within
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
 ALIVE, TERMINAL, WON, LOST = 0, 1, 2, 3  # what is counted
 # Fields of Scratch.rects: the right profile, rows, the place of the first among the values, what a
 # position counts, just ended rows that go with these.
@@ -47,14 +52,19 @@ RIGHT, LOW, HIGH, PLACE, WEIGHT, ENDED, ENDED_END = range(7)
 COLUMNS = np.uint64(0xFFFFFFFF)
 
 
+class Sums(NamedTuple):
+    """What is counted, added up in place."""
+
+    found: NDArray[np.int64]  # [ALIVE, TERMINAL, WON, LOST]
+    distances: NDArray[np.int64]  # [plies] odd ones won, even ones lost; or none
+
+
 @entry
-def count_group(bits, shape, plan, known, scratch, ply, own, group, weights, found, distances):
+def count_group(known, scratch, ply, own, group, weights, sums):
     """Count the positions of some blocks, or of some rows of one, in place.
 
-    `known` is (classes, endings). `own` is (values, origin): planes whose first word
-    is the layer's word `origin`; without any words nothing is known of won and lost. Adds to
-    found[ALIVE, TERMINAL, WON, LOST] and to distances[plies], odd ones won, even ones lost; a
-    position counts as often as its block's weight says.
+    `own` is (values, origin): planes whose first word is the layer's word `origin`; without any
+    words nothing is known of won and lost. A position counts as often as its block's weight says.
     """
     first = 0
     while first < len(group.left):
@@ -63,7 +73,7 @@ def count_group(bits, shape, plan, known, scratch, ply, own, group, weights, fou
             last += 1
         run = (group.left[first], group.right[first:last], weights[first:last])
         strip = (group.begin, group.end)
-        _count_run(bits, shape, plan, known, scratch, ply, own, run, strip, found, distances)
+        _count_run(known, scratch, ply, own, run, strip, sums)
         first = last
 
 
@@ -93,9 +103,10 @@ def fill_live_rows(shape, plan, classes, scratch, ply, group, plane):
 
 
 @inner
-def _count_run(bits, shape, plan, known, scratch, ply, own, run, strip, found, distances):
+def _count_run(known, scratch, ply, own, run, strip, sums):
     """Count the blocks of one left profile."""
-    classes, endings = known
+    shape, plan, classes, endings = known.shape, known.plan, known.classes, known.endings
+    found = sums.found
     pl, lines, rects = run[0], classes.lines, scratch.rects
     total, mover = (ply + 1) // 2, (ply - 1) & 1
     n = ply - shape.left_stones[pl]
@@ -112,7 +123,7 @@ def _count_run(bits, shape, plan, known, scratch, ply, own, run, strip, found, d
         if number == 0:
             continue
         where = (pl, q_left)
-        several = fill_ended(bits, shape, plan, classes, endings.left, scratch, where, n, mover)
+        several = fill_ended(known, scratch, where, n, mover)
         groups = 0
         if several >= 0 or not has_values:
             groups = _group_live(scratch, endings.below, lines, number)
@@ -123,9 +134,7 @@ def _count_run(bits, shape, plan, known, scratch, ply, own, run, strip, found, d
             fill_live(shape, plan, classes, scratch, pl, q_left, n)
             fill_down(shape, plan, classes, scratch, where, n, mover)
             if has_values:
-                _count_values(
-                    classes.right, lines, scratch, own[0], (number, words), found, distances
-                )
+                _count_values(classes.right, lines, scratch, own[0], (number, words), sums)
             else:
                 found[ALIVE] += _count_live(classes.right, scratch, groups, words)
             tops, some = endings.right_tops, (number, words, mover)
@@ -185,12 +194,13 @@ def _live_row(alt, part, full, lines, i, k, words, row):
 
 
 @inner
-def _count_values(right, lines, scratch, values, some, found, distances):
+def _count_values(right, lines, scratch, values, some, sums):
     """Count the live positions of rectangles, and how many of them are won and lost; in place."""
     row, alt, part, full, rects = (
         scratch.row[0], scratch.alt, scratch.part, scratch.full, scratch.rects,
     )  # fmt: skip
     number, words = some
+    found, distances = sums.found, sums.distances
     for r in range(number):
         alive = won = lost = 0
         at, weight = rects[r, PLACE], rects[r, WEIGHT]

@@ -25,10 +25,21 @@ from retro.walk.halves.tile import transpose
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from retro.index.halves.layout import Layout
+    from retro.bits import BitInstructions
+    from retro.index.halves.layout import Layout, Shape
     from retro.walk.halves.classes import Classes
     from retro.walk.halves.ended import Endings
     from retro.walk.halves.plans import Plan
+
+
+class Known(NamedTuple):
+    """What counting takes of a prepared board."""
+
+    bits: BitInstructions
+    shape: Shape
+    plan: Plan
+    classes: Classes
+    endings: Endings
 
 
 class Scratch(NamedTuple):
@@ -179,11 +190,13 @@ def fill_down(shape, plan, classes, scratch, where, n, mover):
 
 
 @inner
-def fill_ended(bits, shape, plan, classes, ended, scratch, where, n, mover):
+def fill_ended(known, scratch, where, n, mover):
     """What just ended left colourings take, in place: one, many, and their parts of lines.
 
     Returns how many several stones may have ended; -1 if there are none at all.
     """
+    bits, shape, plan, classes = known.bits, known.shape, known.plan, known.classes
+    ended = known.endings.left
     pl, q_left = where
     words, at = ended.words[pl, q_left], ended.first_word[pl, q_left]
     q_before, a = q_left - 1 + mover, shape.left_stones[pl]

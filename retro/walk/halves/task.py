@@ -24,8 +24,8 @@ import numpy as np
 from retro.index.halves.layout import layer_blocks
 from retro.walk.halves import backward as _backward
 from retro.walk.halves import blank as _blank
-from retro.walk.halves.count import count_group, fill_live_rows
-from retro.walk.halves.count_planes import make_scratch
+from retro.walk.halves.count import Sums, count_group, fill_live_rows
+from retro.walk.halves.count_planes import Known, make_scratch
 from retro.walk.halves.layer import Group, Own, Room, View, is_strip, row_begin
 from retro.walk.halves.mirror import Made, mirror_blocks, mirror_image
 from retro.walk.halves.mirror import make_scratch as mirror_scratch
@@ -326,24 +326,22 @@ def count_task(prepared: Prepared, task: Task, own: Own | None, room: Room) -> T
     Nothing of another layer is needed, so a task that walks nothing counts any ply by itself.
     """
     layout, plan = prepared.layout, prepared.plan
-    known = prepared.classes, prepared.endings
+    known = Known(prepared.bits, layout.shape, plan, prepared.classes, prepared.endings)
     scratch = _scratch(
         room, "count", lambda: make_scratch(layout, plan, prepared.classes, prepared.endings)
     )
-    found, plies = np.zeros(4, np.int64), np.zeros(0, np.int64)
+    sums = Sums(np.zeros(4, np.int64), np.zeros(0, np.int64))
     if own is None:
         own = Own(np.zeros((2, 0), np.uint64), 0)
     elif prepared.planes.distances:
         plies = np.zeros(prepared.planes.cells - task.ply + 1, np.int64)
+        sums = sums._replace(distances=plies)
     for run in _runs(prepared, task_groups(prepared, task)):
         group = _merged(run)
         weights = block_weights(prepared, group.left, group.right)
-        count_group(
-            prepared.bits, layout.shape, plan, known, scratch, task.ply, own, group, weights,
-            found, plies,
-        )  # fmt: skip
-    alive, terminal, won, lost = found.tolist()
-    return Tally(alive, terminal, won, lost, tuple(plies.tolist()))
+        count_group(known, scratch, task.ply, own, group, weights, sums)
+    alive, terminal, won, lost = sums.found.tolist()
+    return Tally(alive, terminal, won, lost, tuple(sums.distances.tolist()))
 
 
 def live_blocks(prepared: Prepared, ply: int) -> Iterator[tuple[Group, Words]]:
