@@ -27,30 +27,30 @@ if TYPE_CHECKING:
     from types import FrameType
 
 ROOT = Path(__file__).parents[1]
-# What does the same work had other names before there was one driver.
+# What does the same work had other names before there was one driver. Paths within the package.
 GROUPS = {
     "builders": (
-        "tablebase/builds.py", "tablebase/*/build.py", "tablebase/*/work.py",
-        "tablebase/keys/cutting.py", "tablebase/building/driver.py",
-        "tablebase/building/workers.py", "tablebase/building/*build*.py",
-        "tablebase/building/*cutting.py", "tablebase/building/*tasks.py",
+        "builds.py", "*/build.py", "*/work.py",
+        "keys/cutting.py", "building/driver.py",
+        "building/workers.py", "building/*build*.py",
+        "building/*cutting.py", "building/*tasks.py",
     ),
     "stores": (
-        "tablebase/halves/groups.py", "tablebase/halves/part*.py", "tablebase/keys/pieces.py",
-        "tablebase/keys/join.py", "tablebase/files/begun.py", "tablebase/files/restart.py",
-        "tablebase/building/partial.py", "tablebase/building/resume.py",
-        "tablebase/building/*join*.py", "tablebase/building/*pieces*.py",
+        "halves/groups.py", "halves/part*.py", "keys/pieces.py",
+        "keys/join.py", "files/begun.py", "files/restart.py",
+        "building/partial.py", "building/resume.py",
+        "building/*join*.py", "building/*pieces*.py",
     ),
     "packers": (
-        "tablebase/files/packing.py", "tablebase/files/chunks.py", "tablebase/keys/frames.py",
-        "tablebase/files/frames.py", "tablebase/halves/chunks.py",
+        "files/packing.py", "files/chunks.py", "keys/frames.py",
+        "files/frames.py", "halves/chunks.py",
     ),
     "plans": (
-        "tablebase/plans.py", "tablebase/halves/plan.py", "tablebase/halves/memory.py",
-        "tablebase/halves/rates.py", "tablebase/keys/plan.py", "tablebase/building/*.py",
+        "plans.py", "halves/plan.py", "halves/memory.py",
+        "halves/rates.py", "keys/plan.py", "building/*.py",
     ),
 }  # fmt: skip
-NOT_COUNTED = ("*/cluster.py", "tablebase/cli/*", "tablebase/web/*", "*/__init__.py")
+NOT_COUNTED = ("*/cluster.py", "cli/*", "web/*", "*/__init__.py")
 
 
 def statements(source: str) -> int:
@@ -86,8 +86,9 @@ def print_statements(commit: str | None) -> None:
     """Each file once, in the first group that has a pattern for it."""
     found: dict[str, list[tuple[str, int]]] = defaultdict(list)
     for name, source in sources(commit).items():
-        groups = [g for g, patterns in GROUPS.items() if any(fnmatch(name, p) for p in patterns)]
-        if groups and not any(fnmatch(name, pattern) for pattern in NOT_COUNTED):
+        path = name.removeprefix("tablebase/")
+        groups = [g for g, patterns in GROUPS.items() if any(fnmatch(path, p) for p in patterns)]
+        if groups and not any(fnmatch(path, pattern) for pattern in NOT_COUNTED):
             found[groups[0]].append((name, statements(source)))
     for group in GROUPS:
         for name, number in found[group]:

@@ -21,7 +21,7 @@ definition a command.
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
 from retro.answers import Answers, Json, Line, Probe, RatedMove, Solution
 from retro.errors import NoDistancesError
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from retro.errors import TablebaseError
     from retro.games.game import Board, Position
     from tablebase.building.plan import Plan
-    from tablebase.halves.count import PlyPositions
     from tablebase.strategy import Strategy
 
 __all__ = [
@@ -53,6 +52,14 @@ Level = Literal["spot", "quick", "sample", "full"]
 LEVELS: tuple[Level, ...] = ("spot", "quick", "sample", "full")
 COUNT_NAMES = ("positions", "win", "draw", "loss", "terminal")
 DISTANCE_NAMES = ("win_in", "draw_in", "loss_in")
+
+
+class PlyPositions(NamedTuple):
+    """The legal positions of one ply, and how many of these are finished games."""
+
+    ply: int
+    positions: int
+    terminal: int
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,7 @@ def counts(board: Board | str) -> list[Counts]:
 def _known() -> dict[str, list[Counts]]:
     found: dict[str, list[Counts]] = {}
     for row in _rows(BUILT):
-        board = make_board("connect4", f"{row['width']}x{row['height']}", connect=row["connect"])
+        board = make_board(f"{row['width']}x{row['height']}", connect=row["connect"])
         full = int(row["ply"]) == board.cells  # no line, but the rules end the game
         terminal = int(row["positions" if full else "terminal"])
         counted = _counts(row, terminal, None)

@@ -427,7 +427,7 @@ class Table(Closing, Mapping[object, Probe]):
         With the values of all `moves`; one of each symmetry class with `canonical`; of some
         `plies`; or a `sample` of so many by chance, that `seed` repeats.
         """
-        from tablebase.export import Which, write_export
+        from tablebase.exports import Which, write_export
 
         return write_export(self, Path(path), Which(moves, canonical, plies, sample, seed))
 
@@ -435,7 +435,7 @@ class Table(Closing, Mapping[object, Probe]):
         self, *, moves: bool = False, canonical: bool = False, plies: Iterable[int] | None = None
     ) -> Any:
         """The positions as a table of Arrow; needs the extra `arrow`."""
-        from tablebase.export import Which, to_arrow
+        from tablebase.exports import Which, to_arrow
 
         return to_arrow(self, Which(moves, canonical, plies))
 

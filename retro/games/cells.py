@@ -6,7 +6,8 @@ cells; between letter-number cells it may be left out.
 
     b2 a1 c3     b2a1c3     2,2 1,1 3,3        three times the same cells
 
-A board's size is `WIDTHxHEIGHT`: `4x3` has 4 columns and 3 rows.
+A board's size is `WIDTHxHEIGHT`: `4x3` has 4 columns and 3 rows. The length of a winning line is
+text, too.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     Played = TypeVar("Played", bound=Position)
 
 EMPTY_TEXT = "-"
+LONGEST_LINE = 100  # stones: longer than any board
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _CELL = re.compile(
     r"(?P<letter>[a-zA-Z]{1,2})(?P<number>[0-9]{1,2})|(?P<row>[0-9]{1,2}),(?P<col>[0-9]{1,2})"
@@ -140,3 +142,23 @@ def play_all(position: Played, moves: Iterable[int], text: str) -> Played:
         except (GameOverError, IllegalPositionError) as error:
             raise type(error)(f"move {number} of {text!r}: {error}") from None
     return position
+
+
+def read_line(text: str) -> int:
+    """The length of a winning line; text may be of any length.
+
+    >>> read_line("4")
+    4
+    """
+    if not re.fullmatch(r"[0-9]{1,3}", text, re.ASCII):
+        wanted = f"a whole number from 2 to {LONGEST_LINE}"
+        raise BadTextError(f"found {text!r} stones in a line, wanted {wanted}")
+    return int(text)
+
+
+def require_line(stones: int) -> None:
+    """Refuse the length of a winning line that no board has."""
+    if stones < 2:
+        raise BadTextError(f"a line has at least 2 stones, not {stones}")
+    if stones > LONGEST_LINE:
+        raise BadTextError(f"a line has at most {LONGEST_LINE} stones; found more")

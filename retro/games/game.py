@@ -20,7 +20,6 @@ A value is always for the side to move. A move is an integer, as the game likes 
 
 from __future__ import annotations
 
-import re
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -61,7 +60,6 @@ BOARD_NAMES = (
     "states_of", "title", "to_dict",
 )  # fmt: skip
 MOST_STATE_CELLS = 64  # of a board whose states are two words
-LONGEST_LINE = 100  # stones: longer than any board
 WORD_BITS = 64
 B = TypeVar("B", bound="Board")
 P = TypeVar("P", bound="Position")
@@ -486,26 +484,6 @@ def from_words(board: Board, words: State) -> Position:
     """The position of the two words of a state, checked."""
     board.states_of(words[:1], words[1:])
     return board.unpack(int(words[0]), int(words[1])).check()
-
-
-def read_line(text: str) -> int:
-    """The length of a winning line; text may be of any length.
-
-    >>> read_line("4")
-    4
-    """
-    if not re.fullmatch(r"[0-9]{1,3}", text, re.ASCII):
-        wanted = f"a whole number from 2 to {LONGEST_LINE}"
-        raise BadTextError(f"found {text!r} stones in a line, wanted {wanted}")
-    return int(text)
-
-
-def require_line(stones: int) -> None:
-    """Refuse the length of a winning line that no board has."""
-    if stones < 2:
-        raise BadTextError(f"a line has at least 2 stones, not {stones}")
-    if stones > LONGEST_LINE:
-        raise BadTextError(f"a line has at most {LONGEST_LINE} stones; found more")
 
 
 def _words(words: ArrayLike) -> NDArray[np.uint64]:

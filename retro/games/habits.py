@@ -206,8 +206,6 @@ def _read_observation(board: Board, thing: Mapping[object, object]) -> Position:
 
 def _read_moves(board: Board, moves: Sequence[object]) -> Position:
     """A list of moves from the start: texts, `Move`s, or columns counted from 1."""
-    from retro.games.connect4.text import COLUMN_CHARACTERS
-
     position = board.start()
     texts = [move for move in moves if isinstance(move, str)]
     if board.game.columns and len(texts) == len(moves):
@@ -228,7 +226,7 @@ def _read_moves(board: Board, moves: Sequence[object]) -> Position:
             also = "" if move else "; actions count from 0: play(action=0) is column 1"
             raise IllegalPositionError(f"move {place}: {wrong}{also}")
         else:
-            one = COLUMN_CHARACTERS[int(str(move)) - 1]
+            one = board.game.write_move(position, int(str(move)) - 1)
         try:
             position = position.play(one)
         except (BadTextError, IllegalPositionError) as error:

@@ -18,9 +18,8 @@ if TYPE_CHECKING:
 
     from retro.answers import Line, Probe, RatedMove
     from retro.games.game import Board, Position
-    from tablebase.answers import Json, Verified
+    from tablebase.answers import Json, PlyPositions, Verified
     from tablebase.building.plan import Plan
-    from tablebase.halves.count import PlyPositions
     from tablebase.strategy import Strategy
     from tablebase.tables import Table
 

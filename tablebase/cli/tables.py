@@ -104,7 +104,7 @@ def stats_command(asked: Asked) -> int:
 
 def _count(asked: Asked) -> int:
     """Positions and finished games of every ply, as they are counted."""
-    from tablebase.halves.count import count_positions
+    from tablebase.building.halves.count import count_positions
 
     options, board = asked.options, asked.board()
     root, found = asked.root(board) or board.start(), []

@@ -16,12 +16,13 @@ import numpy as np
 from retro.errors import IllegalPositionError, NotCoveredError, VerificationError
 from retro.games.connect4.rules import Connect4Position
 from retro.games.game import States
-from retro.games.values import LOSS, WIN
+from retro.games.values import WIN
 from retro.index.halves import one
 from retro.once import once
 from tablebase.answers import Answers, Counts, require_distances
 from tablebase.files.atomic import Closing
 from tablebase.halves.format import INDEX
+from tablebase.halves.settle import settle
 from tablebase.halves.store import TableFile
 
 if TYPE_CHECKING:
@@ -470,34 +471,6 @@ class HalvesReader(Closing):
             blocks = layer_blocks(self.kept_layout, ply)
             self._blocks = ply, blocks
         return blocks
-
-
-def settle(position: Connect4Position, whole_ply: int) -> tuple[Connect4Position, int, int | None]:
-    """Play forced moves until a look decides, or a position is reached that the file has.
-
-    Returns that position, the sign of the moves played, and its value if a look decides it.
-    The plain twin of `lookup.settle_many`.
-    """
-    sign = 1
-    while position.ply != whole_ply:
-        board, mover, opponent = position.board, position.mover, position.opponent
-        threats = []
-        for column, cells in enumerate(board.columns):
-            cell = ((mover | opponent) & cells) + board.feet[column]
-            if not cell & cells:
-                continue  # the column is full
-            if board.has_line(mover | cell):
-                return position, sign, WIN
-            if board.has_line(opponent | cell):
-                threats.append(column)
-        if len(threats) > 1:
-            return position, sign, LOSS
-        if not threats:
-            break
-        position, sign = position._play(threats[0]), -sign
-        if position.is_over():  # the block filled the board
-            return position, sign, position.outcome()
-    return position, sign, None
 
 
 def _states(ply: int, first: Words, second: Words) -> States:

@@ -19,7 +19,7 @@ from retro.index.halves.counting import count_half
 from retro.index.halves.layout import make_layout
 from retro.index.halves.ranking import NO_RANK, rank_many
 from tablebase.halves.lookup import OPEN, SETTLED, check_many, settle_many
-from tablebase.halves.reader import settle
+from tablebase.halves.settle import settle
 
 # Odd and even widths, one column, one row, lines of 2 to longer than the board.
 BOARDS = [

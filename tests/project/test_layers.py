@@ -15,11 +15,12 @@ from retro.games.catalogue import NAMES
 
 ROOT = Path(__file__).parents[2]
 GROUND = "retro.errors retro.jit retro.kernel_cache retro.version"
-LOW = f"{GROUND} retro.cores retro.answers retro.bits retro.deadline retro.once"
+LOW = f"{GROUND} retro.cores retro.answers retro.bits retro.deadline retro.memory retro.once"
 SHARED_GAMES = (
-    "retro.games.catalogue retro.games.cells retro.games.game retro.games.grid "
-    "retro.games.grid_scene retro.games.grid_text retro.games.kernels retro.games.line_kernels "
-    "retro.games.picture retro.games.scene "
+    "retro.games.arrays retro.games.catalogue retro.games.cells retro.games.game "
+    "retro.games.grid retro.games.grid_arrays retro.games.grid_scene retro.games.grid_text "
+    "retro.games.habits retro.games.kernels retro.games.line_kernels retro.games.moves "
+    "retro.games.picture retro.games.position retro.games.scene "
     "retro.games.stones retro.games.symmetry retro.games.values"
 )
 TABLES_LOW = (
@@ -37,8 +38,12 @@ ALLOWED = {
     "retro.bits": GROUND,
     "retro.cores": "",
     "retro.deadline": GROUND,
+    "retro.memory": "retro.errors",
     "retro.once": "",
-    "retro.answers": f"{GROUND} retro.games.game retro.games.picture retro.games.scene",
+    "retro.answers": (
+        f"{GROUND} retro.games.game retro.games.moves retro.games.picture retro.games.scene "
+        "retro.games.values"
+    ),
     "retro.games": f"{LOW} retro.games",
     **{f"retro.games.{name.replace('-', '_')}": f"{LOW} {SHARED_GAMES}" for name in NAMES},
     "retro.index.halves": f"{LOW} retro.games",
@@ -64,7 +69,11 @@ ALLOWED = {
     "tablebase.indexes": TABLES_LOW,
     "tablebase.halves": f"{TABLES_LOW} tablebase.indexes",
     "tablebase.keys": f"{TABLES_LOW} tablebase.indexes",
-    "tablebase.tables": f"{TABLES_LOW} tablebase.indexes",
+    # A table offers its rows and files, which know it for types only.
+    "tablebase.tables": f"{TABLES_LOW} tablebase.indexes tablebase.rows tablebase.exports",
+    "tablebase.rows": "retro tablebase.tables",
+    "tablebase.exports": "retro tablebase.files tablebase.rows tablebase.tables",
+    "tablebase.known": "retro tablebase.answers",
     "tablebase.building": (
         f"{TABLES_LOW} tablebase.building tablebase.indexes tablebase.keys tablebase.halves "
         "tablebase.tables"

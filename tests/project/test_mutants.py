@@ -96,17 +96,24 @@ def test_the_nearest_tests_come_first():
         assert nearest in found[:3], (changed, found[:3])
 
 
+def path_of(module):
+    """The file of a module, of this project or of one made up for a test."""
+    return f"{module.replace('.', '/')}.py"
+
+
 def test_kernels_are_kept_that_are_not_made_of_what_changes():
     """Those of any game are made of what every game registers, though they import none."""
     from mutating.nearest import kept_kernels
 
     sources = {
-        "retro/games/kernels.py": "from retro import jit\n",
-        "retro/games/mnk/kernels.py": "from retro.games import kernels\nfrom retro import line\n",
-        "retro/line.py": "",
-        "retro/jit.py": "",
-        "retro/walk.py": "from retro.games import kernels\n",
-        "retro/halves.py": "from retro import jit\n\ndef f():\n    from retro import line\n",
+        path_of("retro.games.kernels"): "from retro import jit\n",
+        path_of("retro.games.mnk.kernels"): (
+            "from retro.games import kernels\nfrom retro import line\n"
+        ),
+        path_of("retro.line"): "",
+        path_of("retro.jit"): "",
+        path_of("retro.walk"): "from retro.games import kernels\n",
+        path_of("retro.halves"): "from retro import jit\n\ndef f():\n    from retro import line\n",
     }
     modules = ("retro.walk", "retro.halves", "retro.games.mnk.kernels", "tests.strange")
     files = [f"{module}.f-1f.kernel" for module in modules]
@@ -125,8 +132,8 @@ def test_what_no_test_notices_lives_and_is_not_tried_again(tmp_path, monkeypatch
     import mutants
 
     files = {
-        "retro/less.py": LESS,
-        "tests/test_less.py": TEST_OF_LESS,
+        path_of("retro.less"): LESS,
+        path_of("tests.test_less"): TEST_OF_LESS,
         "tablebase/__init__.py": "",
     }
     for name, text in files.items():
@@ -141,9 +148,9 @@ def test_what_no_test_notices_lives_and_is_not_tried_again(tmp_path, monkeypatch
     assert mutants.main(words) == 1
     said = capsys.readouterr().out
     assert "2 faults, 1 noticed\n" in said
-    assert said.endswith("lives: retro/less.py:5  comparison  a > b  ->  (a >= b)\n")
+    assert said.endswith(f"lives: {path_of('retro.less')}:5  comparison  a > b  ->  (a >= b)\n")
     noticed = [json.loads(line) for line in out.read_text().splitlines()]
-    assert {line["by"] for line in noticed} == {"tests/test_less.py::test_less", ""}
+    assert {line["by"] for line in noticed} == {f"{path_of('tests.test_less')}::test_less", ""}
     monkeypatch.setattr(mutants.Copy, "failing", None)
     assert mutants.main(words) == 1
     assert "2 faults, 1 noticed\n" in capsys.readouterr().out

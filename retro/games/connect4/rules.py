@@ -24,8 +24,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
 from retro.errors import BadTextError, GameOverError, IllegalPositionError
+from retro.games.cells import require_line
 from retro.games.connect4 import key
-from retro.games.game import require_line
 from retro.games.moves import MoveNumber
 from retro.games.position import deprecated
 from retro.games.stones import LineBoard, StonesPosition

@@ -36,13 +36,13 @@ from retro.errors import (
     IllegalPositionError,
     WrongBoardError,
 )
+from retro.games.cells import read_line
 from retro.games.connect4.rules import (
     DEFAULT_CONNECT,
     Connect4Board,
     Connect4Position,
     find_moves,
 )
-from retro.games.game import read_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

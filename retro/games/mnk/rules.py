@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import ClassVar
 
 from retro.errors import BadTextError
-from retro.games.game import require_line
+from retro.games.cells import require_line
 from retro.games.grid import GridBoard, GridPosition, find_order
 
 __all__ = ["MnkBoard", "MnkPosition", "find_order"]

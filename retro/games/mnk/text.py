@@ -18,8 +18,7 @@ import re
 from typing import TYPE_CHECKING, cast
 
 from retro.errors import WrongBoardError
-from retro.games.cells import read_size
-from retro.games.game import read_line
+from retro.games.cells import read_line, read_size
 from retro.games.grid import GridPosition
 from retro.games.grid_text import read_moves, read_symbols, symbol
 from retro.games.mnk.rules import MnkBoard

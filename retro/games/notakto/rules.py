@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from retro.errors import BadTextError, GameOverError, IllegalPositionError
-from retro.games.cells import cell_text
-from retro.games.game import Board, Position, require_line
+from retro.games.cells import cell_text, require_line
+from retro.games.game import Board, Position
 from retro.games.values import DRAW, WIN
 
 if TYPE_CHECKING:

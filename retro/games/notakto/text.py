@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from retro.games.cells import cells_text, column_text, play_all, read_cells, read_size
-from retro.games.game import read_line
+from retro.games.cells import cells_text, column_text, play_all, read_cells, read_line, read_size
 from retro.games.notakto.rules import NotaktoBoard, NotaktoPosition
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from retro.cores import available_cores
 from retro.errors import DoesNotFitError
@@ -17,6 +17,7 @@ from retro.index.halves.sizes import count_sizes
 from retro.walk.halves.layer import Rooms
 from retro.walk.halves.layers import count_layer
 from retro.walk.halves.prepared import prepare_layout
+from tablebase.answers import PlyPositions
 from tablebase.building.halves.memory import BASE, lists_memory, worker_memory
 from tablebase.building.halves.plan import make_header
 from tablebase.machine import available_memory
@@ -26,14 +27,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from retro.games.connect4.rules import Connect4Position
-
-
-class PlyPositions(NamedTuple):
-    """The legal positions of one ply, and how many of these are finished games."""
-
-    ply: int
-    positions: int
-    terminal: int
 
 
 def count_positions(
