@@ -262,8 +262,9 @@ def plant(path: Path, ply: int, name: str, place: int, change: int, honest: bool
     if honest:
         with h5py.File(path, "r+") as file:
             group = file[f"ply-{ply:02d}"]
-            keys = keys_store._keys({"a": group["a"][...]})
-            group.attrs["sha256"] = np.bytes_(keys_store.digest_layer(keys, group["values"][...]))
+            arrays = {name: group[name][...] for name in ("a", "values")}
+            layer = keys_file._keys(arrays), keys_file._packed(arrays)
+            group.attrs["sha256"] = np.bytes_(keys_store.digest_layer(*layer))
             header = keys_store.read_header(file, path)
             records = [keys_store.read_record(p, file[f"ply-{p:02d}"].attrs) for p in range(10)]
             value = int(file.attrs["value"])
