@@ -31,12 +31,8 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--plies", type=ply_range, metavar="A..B", help="write some plies (default: all)"
     )
-    parser.add_argument(
-        "--sample", type=count, metavar="N", help="write N positions drawn by chance"
-    )
-    parser.add_argument(
-        "--seed", type=int, metavar="S", help="draw the same positions again, by a number"
-    )
+    parser.add_argument("--sample", type=count, metavar="N", help="write N random positions")
+    parser.add_argument("--seed", type=int, metavar="S", help="set the seed of the sample")
     add_root(parser)
     add_folder(parser)
 
