@@ -63,7 +63,7 @@ def _attempt(campaign: Campaign, name: str, plies: int, threads: int, number: in
         if getattr(here, "leaves", False):
             raise LeftError
 
-    shared = Solver(make_board(name), memory="16M", slice_nodes=SLICE_NODES, report=report)
+    shared = Solver(make_board(name), memory="17M", slice_nodes=SLICE_NODES, report=report)
 
     def ask(thread: int) -> list[str]:
         rng = random.Random(f"{campaign.seed} {number} {thread}")
@@ -94,7 +94,7 @@ def _compare(solver: Solver, position: Position, known: Known) -> list[str]:
 def truth(name: str, plies: int, seed: int) -> Known:
     """Some positions of a board with their values and distances, as one thread finds them."""
     board = make_board(name)
-    rng, alone = random.Random(seed), Solver(board, memory="16M")
+    rng, alone = random.Random(seed), Solver(board, memory="17M")
     known: Known = {}
     while len(known) < POSITIONS:
         position = _played(board, plies, rng)

@@ -71,7 +71,7 @@ def test_wrong_options_are_usage_errors(line: str, ask: Ask) -> None:
 
 def test_ctrl_c_ends_cleanly_and_the_same_command_resumes(tmp_path: Path) -> None:
     # With less memory than a short build would take, groups and plies are kept in files.
-    asked = ["6x5", "--memory", "500M", "--dir", str(tmp_path)]
+    asked = ["6x5", "--memory", "320M", "--dir", str(tmp_path)]
     command = [sys.executable, "-m", "tablebase.cli.build", *asked]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     part = tmp_path / "connect4-6x5.h5.partial" / "ply-26.part"
