@@ -14,6 +14,7 @@ import shutil
 import site
 import tempfile
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,8 @@ from numba.core import config as numba_config
 
 from retro.kernel_cache import cache_folder
 
+# Its doctests need the extra `cluster`.
+collect_ignore = [] if find_spec("dask") else ["tablebase/building/cluster.py"]
 # What would lead past the new home.
 USERS_FOLDERS = ("XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME")
 

@@ -74,7 +74,7 @@ def test_a_signal_ends_an_import(
 
 @pytest.mark.skipif(not hasattr(os, "kill"), reason="signals of POSIX")
 def test_a_build_that_imports_says_what_it_keeps(tmp_path: Path) -> None:
-    (tmp_path / "distributed.py").write_text(WAITS.format("time.sleep(60)"))
+    (tmp_path / "dask.py").write_text(WAITS.format("time.sleep(60)"))
     folders = [str(tmp_path), str(Path(__file__).parents[2])]
     process = subprocess.Popen(
         [sys.executable, "-m", "tablebase", "build", "3x3", "--cluster", "local"],
